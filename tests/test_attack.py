@@ -25,6 +25,7 @@ TRIALS = {
     "full_disk": 30,
     "power_loss": 30,
     "killed_servers": 8,
+    "killed_watches": 8,
     "odd_requests": 5,
 }
 

@@ -7,8 +7,8 @@ give equal results to the last bit, however rows are cut into blocks, and whethe
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -30,6 +30,8 @@ MOST_COLUMNS = {"standard": 1 << 17, "maxabs": 1 << 20}
 
 For each column, exact sums take two kilobytes, and a model stores one or two numbers.
 """
+_SUMS = ("nonzero", "_largest", "_sums", "_squares")
+"""The arrays of `ColumnSums`."""
 _CARRY = 1 << 22
 """The number of rows that are added before carries are propagated."""
 
@@ -181,11 +183,21 @@ class ColumnSums:
         """Return the exact sum of a column."""
         return Fraction(_integers(self._sums[column : column + 1])[0], 1 << UNIT)
 
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the sums as arrays, for `restore`."""
+        return {name: getattr(self, name) for name in _SUMS}
+
+    def restore(self, rows: int, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Restore the sums over a number of rows that `to_arrays` returned."""
+        self.rows, self.width = rows, len(arrays["nonzero"])
+        for name in _SUMS:
+            setattr(self, name, arrays[name].copy())
+
     def select(self, columns: Sequence[int]) -> ColumnSums:
         """Return a copy with only these columns."""
         other = ColumnSums(self.method)
         other.rows, other.width, chosen = self.rows, len(columns), np.asarray(columns, np.int64)
-        for name in ("nonzero", "_largest", "_sums", "_squares"):
+        for name in _SUMS:
             setattr(other, name, getattr(self, name)[chosen])
         return other
 
@@ -228,6 +240,81 @@ class ColumnSums:
                 centre[~centred[: self.width]] = 0.0
         spread[spread == 0.0] = 1.0
         return ColumnScale(self.method, chosen, centre[chosen], spread[chosen])
+
+
+_GROWTH = 1.05
+"""A running scale is computed again whenever the number of rows has grown by this factor."""
+
+
+class RunningScale:
+    """A column scale that is learned on the way, from the rows of a stream so far.
+
+    The sums are exact and include every row. The scale is computed from them at each of the first rows, and later
+    whenever there are 5 % more rows. So it does not depend on how rows are divided into parts. Rows that were scaled
+    before are not scaled again. Sparse rows are divided, but not centred.
+
+    Parameters
+    ----------
+    method : str
+        "standard" or "maxabs".
+    features : array, optional
+        The columns to scale; by default all.
+
+    Examples
+    --------
+    >>> scale = RunningScale("standard")
+    >>> scale.scaled(np.array([[1.0], [3.0], [5.0]])).round(2)
+    array([[0.  ],
+           [1.  ],
+           [1.22]])
+    """
+
+    def __init__(self, method: str, features: NDArray[np.int64] | None = None) -> None:
+        self.features, self._sums = features, ColumnSums(method)
+        self.fitted: ColumnScale | None = None
+        """The scale at present; None before the first row."""
+        self._next = 1
+        """The number of rows at which the scale is computed again."""
+
+    def scaled(self, X: Matrix, counted: NDArray[np.bool_] | None = None) -> Matrix:
+        """Return consecutive rows, each scaled as the ``counted`` rows up to it determine; None counts all rows."""
+        places = np.arange(X.shape[0]) if counted is None else np.flatnonzero(counted)
+        parts, start, added = [], 0, 0  # invariant: X[:start] is scaled, and places[:added] are in the sums
+        while self._sums.rows + len(places) - added >= self._next:
+            stop = added + self._next - self._sums.rows
+            place = int(places[stop - 1])
+            parts.append(self._apply(X[start:place]))
+            self._sums.add(self._chosen(X[places[added:stop]]))
+            self._fit(sp.issparse(X))
+            start, added = place, stop
+        self._sums.add(self._chosen(X[places[added:]]))
+        parts.append(self._apply(X[start:]))
+        return sp.csr_array(sp.vstack(parts, format="csr")) if sp.issparse(X) else np.concatenate(parts)
+
+    def _apply(self, X: Matrix) -> Matrix:
+        return X if self.fitted is None or not X.shape[0] else self.fitted.apply(X)
+
+    def _chosen(self, X: Matrix) -> Matrix:
+        return X if self.features is None else X[:, self.features]
+
+    def _fit(self, sparse: bool) -> None:
+        scale = self._sums.scale(centred=np.zeros(self._sums.width, bool) if sparse else None)
+        self.fitted = scale if self.features is None else replace(scale, features=self.features)
+        self._next = max(self._sums.rows + 1, int(self._sums.rows * _GROWTH))
+
+    def to_plain(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return data for JSON and arrays, for `restore`."""
+        fitted = None if self.fitted is None else self.fitted.to_plain()
+        features = None if self.features is None else self.features.tolist()
+        plain = {"scaled_rows": self._sums.rows, "next_scale": self._next, "scale": fitted, "features": features}
+        return plain, self._sums.to_arrays()
+
+    def restore(self, plain: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Restore what `to_plain` returned."""
+        self._sums.restore(plain["scaled_rows"], arrays)
+        self._next = plain["next_scale"]
+        self.features = None if plain["features"] is None else np.array(plain["features"], np.int64)
+        self.fitted = None if plain["scale"] is None else ColumnScale.from_plain(plain["scale"])
 
 
 def _integers(totals: NDArray[np.int64]) -> list[int]:

@@ -24,5 +24,6 @@ ATTACKS = (
     "full_disk",
     "power_loss",
     "killed_servers",
+    "killed_watches",
     "odd_requests",
 )

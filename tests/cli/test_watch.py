@@ -1,3 +1,4 @@
+import csv
 import json
 import signal
 
@@ -5,13 +6,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.metrics import precision_score, recall_score
 
 import rosenblatt
 from helpers.commands import AND, THREE, command, ran, refused, written
 from rosenblatt import data, textbook
-from rosenblatt.cli.watch import MistakeCount, OnlineLearner
-from rosenblatt.training.options import RunOptions
-from rosenblatt.training.records import RecordLearner
 from rosenblatt.training.run import TrainingRun
 
 
@@ -32,7 +31,7 @@ def test_mistakes_are_those_of_the_textbook(tmp_path, every):
     twin, mistakes = rosenblatt.Perceptron(), []
     for x, label in zip(X, y, strict=True):
         activation = x @ twin.coef_[0] + twin.intercept_[0] if mistakes else 0.0
-        mistakes.append(bool(label * activation <= 0))
+        mistakes.append(not mistakes or (activation > 0) != (label > 0))
         twin.partial_fit([x.astype(float)], [label], classes=[-1, 1])
     result = ran("watch", "--every", every, "--json", "-o", tmp_path / "m", input=_svmlight(X, y))
     lines = [json.loads(line) for line in result.stdout.splitlines()]
@@ -161,14 +160,6 @@ def test_bad_input_is_one_sentence_about_standard_input(text):
     assert bool(notes) == text.startswith("1")  # what learned from the first row is told before it
 
 
-def test_the_rate_is_about_the_last_thousand():
-    count = MistakeCount()
-    for k in range(30):
-        count.add(100, 100 if k < 20 else 10)
-    assert count.rate == 0.1
-    assert count.mistakes == 2100
-
-
 @pytest.mark.parametrize("learner", ["perceptron", "averaged", "voted"])
 def test_a_saved_model_goes_on_with_the_same_bits(tmp_path, learner):
     X, y = _noisy(300)
@@ -243,47 +234,24 @@ def test_a_bad_line_costs_nothing_that_was_learned(tmp_path):
     assert "rows skipped: 1, such as" in result.stderr
 
 
-@pytest.mark.parametrize("hypothesis", ["last", "average"])
-def test_an_interrupt_waits_until_the_rows_that_were_learned_are_counted(monkeypatch, hypothesis):
+def test_an_interrupt_waits_until_the_rows_that_were_learned_are_counted(monkeypatch, tmp_path):
     X, y = _noisy(100)
-    online = OnlineLearner("Perceptron", RunOptions(hypothesis=hypothesis))
-    online.learn(X[:40], y[:40])
-    method = (TrainingRun, "visit") if hypothesis == "last" else (RecordLearner, "learn")
-    learn = getattr(*method)
+    learn = TrainingRun.visit
 
-    def interrupted(*arguments):
-        made = learn(*arguments)
+    def interrupted(*arguments, **options):
+        made = learn(*arguments, **options)
         signal.raise_signal(signal.SIGINT)
         return made
 
-    monkeypatch.setattr(*method, interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        online.learn(X[40:], y[40:])
-    assert online.count.rows == online.model.state.counters["visits"][0] == (100 if hypothesis == "last" else 41)
-
-
-@pytest.mark.parametrize("options", [{}, {"decay": 0.1}])
-@pytest.mark.parametrize("sparse", [False, True])
-def test_rows_that_are_learned_one_by_one_need_arrays_for_new_classes_only(monkeypatch, options, sparse):
-    X, y = _noisy(60)
-    X = X.astype(float)
-    y[30::3] = 7  # a third class turns up
-    by_array = []
-    real = OnlineLearner._learn_row
-    monkeypatch.setattr(OnlineLearner, "_learn_row", lambda *given: by_array.append(given) or real(*given))
-    online = OnlineLearner("AveragedPerceptron", RunOptions.for_learner("AveragedPerceptron", **options))
-    for start in range(0, 60, 20):
-        part = X[start : start + 20]
-        online.learn(sp.csr_array(part) if sparse else part, y[start : start + 20])
-    assert len(by_array) <= 5
-    twin = rosenblatt.Perceptron(**{"hypothesis": "average", **options})
-    wrong = 0
-    for i in range(60):
-        wrong += i == 0 or twin.predict(X[i : i + 1])[0] != y[i]
-        twin.partial_fit(X[i : i + 1], y[i : i + 1])
-    assert online.count.mistakes == wrong
-    for name in ("w", "u", "b", "beta"):
-        assert np.array_equal(getattr(online.model.state, name), getattr(twin.state_, name)), name
+    monkeypatch.setattr(TrainingRun, "visit", interrupted)
+    result = command("watch", "--every", "20", "--json", "-o", tmp_path / "m", input=_svmlight(X, y))
+    monkeypatch.undo()
+    assert result.exit_code == 130
+    rows = json.loads(result.stdout.splitlines()[-1])["rows"]
+    assert 0 < rows < 100
+    assert rosenblatt.load(tmp_path / "m").fingerprint_["rows"] == rows
+    twin = rosenblatt.Perceptron().partial_fit(sp.csr_array(X[:rows].astype(float)), y[:rows].astype(float))
+    assert rosenblatt.load(tmp_path / "m").coef_.tobytes() == twin.coef_.tobytes()
 
 
 def test_an_everyday_table_is_no_dead_end(tmp_path):
@@ -351,3 +319,128 @@ def test_columns_of_very_different_sizes_are_said():
     assert "continue it with --model" in told
     alike = text.replace("000,", ",")
     assert "times as much" not in command("watch", "-t", "label", input=alike).stderr
+
+
+def _answers(result):
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("learner", ["perceptron", "averaged", "arow", "voted"])
+def test_each_row_has_an_answer_by_the_weights_before_it(tmp_path, learner, classes):
+    X, y = _noisy(60)
+    X, y = X + 0.25, y if classes == 2 else np.where(X[:, 1] > 1, 2, y)
+    words = ["watch", "-l", learner, "--answers", "-", "--json", "--every", "50", "-o", tmp_path / "m"]
+    result = ran(*words, input=_svmlight(X, y))
+    answers, results = _answers(result), [json.loads(line) for line in result.stderr.splitlines() if line[0] == "{"]
+    twin = rosenblatt.load(tmp_path / "m").__class__(**rosenblatt.load(tmp_path / "m").get_params())
+    for i, answer in enumerate(answers):
+        label = None if i == 0 else twin.predict(X[[i]])[0]
+        assert (answer["row"], answer["label"], answer["right"]) == (i + 1, label, label == y[i])
+        if i and len(twin.classes_) > 1:
+            score = twin.decision_function(X[[i]]).max()
+            assert answer["score"] == pytest.approx(float(f"{score:.6g}"), rel=1e-5)
+        twin.partial_fit(X[[i]], y[[i]].astype(float))
+    assert sum(not answer["right"] for answer in answers) == results[-1]["mistakes"]
+
+
+def test_rows_without_a_label_are_answered_and_not_learned(tmp_path):
+    X, y = _noisy(80)
+    has = np.random.default_rng(0).random(80) < 0.6
+    has[0] = True
+    table = "key,a,b,label\n" + "".join(
+        f"k{i},{a},{b},{label if known else ''}\n"
+        for i, ((a, b), label, known) in enumerate(zip(X.tolist(), y.tolist(), has.tolist(), strict=True))
+    )
+    words = ["--answers", tmp_path / "answers.csv", "--id", "key", "--every", "7", "-o", tmp_path / "m"]
+    ran("watch", "-t", "label", *words, input=table)
+    with open(tmp_path / "answers.csv", newline="") as file:
+        answers = list(csv.DictReader(file))
+    assert [answer["id"] for answer in answers] == [f"k{i}" for i in range(80)]
+    assert [answer["right"] != "" for answer in answers] == has.tolist()
+    twin = rosenblatt.Perceptron()
+    for i in range(80):
+        if i:
+            assert answers[i]["label"] == str(twin.predict(X[[i]])[0])
+        if has[i]:
+            twin.partial_fit(X[[i]].astype(float), y[[i]], classes=None if i else [y[0]])
+    assert rosenblatt.load(tmp_path / "m").coef_.tobytes() == twin.coef_.tobytes()
+    lines = "".join(f" 1:{a} 2:{b + 0.5}\n" for a, b in X.tolist())
+    result = ran("watch", "--answers", "-", "--json", input=f"1 1:1\n-1 2:1\n{lines}")
+    assert [answer["right"] for answer in _answers(result)[2:]] == [None] * 80
+
+
+def test_precision_and_recall_are_those_of_scikit_learn(tmp_path):
+    X, y = _noisy(300)
+    y = np.where(X[:, 1] > 1, 2, y)
+    words = ["watch", "--answers", tmp_path / "answers", "--by-class", "--window", "50", "--every", "300"]
+    line = json.loads(ran(*words, "--json", input=_svmlight(X, y)).stdout)
+    found = [json.loads(answer)["label"] for answer in (tmp_path / "answers").read_text().splitlines()]
+    found[0] = 99  # no class was known
+    for prefix, part in (("", slice(None)), ("recent_", slice(250, 300))):
+        for k, label in enumerate([-1, 1, 2]):
+            own = line["classes"][k]
+            assert own["label"] == label
+            for name, score in (("precision", precision_score), ("recall", recall_score)):
+                expected = score(y[part], found[part], labels=[label], average="macro", zero_division=np.nan)
+                assert own[prefix + name] == (None if np.isnan(expected) else pytest.approx(expected))
+    assert line["recent_rate"] == np.mean(y[250:] != found[250:])
+    text = ran(*words[:1], *words[3:], input=_svmlight(X, y)).stdout.splitlines()
+    assert text[0].split()[2:4] == ["last", "50"]
+    assert [row.split()[0] for row in text[2:]] == ["-1", "1", "2"]
+
+
+def test_a_scale_is_learned_on_the_way(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal([5.0, -300.0], [1.0, 200.0], (400, 2)).round(3)
+    y = (X[:, 0] - 5 > (X[:, 1] + 300) / 200).astype(int)
+    table = "a,b,label\n" + "".join(f"{a},{b},{s}\n" for (a, b), s in zip(X.tolist(), y.tolist(), strict=True))
+    words = ["watch", "-t", "label", "--json", "--every"]
+    model = tmp_path / "m"
+    plain = json.loads(ran(*words, "400", input=table).stdout)
+    scaled = json.loads(ran(*words, "400", "--scale", "standard", "-o", model, input=table).stdout)
+    assert scaled["mistakes"] < plain["mistakes"] / 2
+    found = rosenblatt.load(model)
+    again = ran(*words, "7", "--scale", "standard", "-o", tmp_path / "n", input=table)
+    assert json.loads(again.stdout.splitlines()[-1]) == scaled
+    assert rosenblatt.load(tmp_path / "n").coef_.tobytes() == found.coef_.tobytes()
+    scale, rows = found.preparation_["scale"], X[:398]  # the last of the moments at which the scale is computed
+    fitted = {tuple(np.round(X[:n].mean(axis=0), 9)) for n in range(380, 401)}
+    assert tuple(np.round(scale["centre"], 9)) in fitted
+    assert len(rows)
+    written(tmp_path, "rows.csv", table)
+    assert ran("test", model, tmp_path / "rows.csv", "--json").exit_code == 0
+
+
+def test_it_is_resumed_from_its_folder_with_the_same_bits(tmp_path):
+    X, y = _noisy(300)
+    lines = _svmlight(X, y).splitlines(keepends=True)
+    state = ["--state", tmp_path / "state", "--resume", "--save-rows", "70"]
+    words = ["watch", "-l", "averaged", "--json", "--every", "50"]
+    whole = ran(*words, "-o", tmp_path / "whole", input="".join(lines))
+    ran(*words, *state, input="".join(lines[:110]))
+    result = ran(*words, *state, "--from-start", input="".join(lines[:200]))
+    assert "resumed after 110 rows of the input, which are left out" in " ".join(result.stderr.split())
+    result = ran(*words, *state, "-o", tmp_path / "m", input="".join(lines[200:]))
+    assert "resumed after 200 rows of the input: the next rows are expected" in " ".join(result.stderr.split())
+    assert result.stdout.splitlines()[-1] == whole.stdout.splitlines()[-1]
+    assert rosenblatt.load(tmp_path / "m").coef_.tobytes() == rosenblatt.load(tmp_path / "whole").coef_.tobytes()
+    assert rosenblatt.load(tmp_path / "m").fingerprint_["rows"] == 300
+    for more, part in (
+        ([], "add --resume"),
+        (["--resume", "--decay", "0.1"], "began with other options"),
+    ):
+        assert part in refused(*words, "--state", tmp_path / "state", *more, input="1 1:1\n")
+
+
+def test_options_that_do_not_go_together():
+    for words, part in (
+        (["--resume"], "--resume needs --state"),
+        (["--from-start"], "--from-start applies to --resume"),
+        (["--id", "key"], "--id copies a column to the answers"),
+        (["--save-rows", "0"], "--save-rows must be 1 row or more"),
+        (["--save-seconds", "0"], "--save-seconds must be from"),
+        (["--window", "0"], "--window must be 1 row or more"),
+        (["--scale", "log"], "--scale must be"),
+    ):
+        assert part in refused("watch", *words, input="1 1:1\n")

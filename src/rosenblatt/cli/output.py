@@ -23,7 +23,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TextIO, TypeAlias, TypeVar
 
 import typer
 
@@ -249,8 +249,10 @@ def print_text(*paragraphs: str) -> None:
             print(_wrapped(line))
 
 
-def print_json(answer: Mapping[str, object]) -> None:
-    """Print the result of a command as one line of JSON; infinities and NaN become null.
+def print_json(answer: Mapping[str, object], file: TextIO | None = None) -> None:
+    """Print the result of a command as one line of JSON, by default to standard output.
+
+    Infinities and NaN become null.
 
     Characters that are not printable are written as escapes of JSON, such as ``\\u001b``.
 
@@ -258,7 +260,8 @@ def print_json(answer: Mapping[str, object]) -> None:
     {"margin": null, "classes": [1.0, "yes"]}
     """
     text = json.dumps(finite_or_null(answer), ensure_ascii=False, allow_nan=False)
-    print(text if text.isprintable() else "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text))
+    safe = text if text.isprintable() else "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
+    print(safe, file=file)
 
 
 def finite_or_null(value: Any) -> Any:

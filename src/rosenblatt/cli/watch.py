@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import math
 import sys
-from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from rosenblatt.cli.inputs import check_out, lenient_defaults, load_model, open_data
 from rosenblatt.cli.options import (
     LEARNERS,
     MODEL_OUT,
     TARGET,
+    Group,
     KernelChoice,
     StepOptions,
     WeightedRowOptions,
@@ -30,183 +31,28 @@ from rosenblatt.cli.output import (
     print_json,
     print_note,
 )
-from rosenblatt.cli.train_run import check_read_once, kernel_facts, name_features
-from rosenblatt.messages import ParameterError, Setting
+from rosenblatt.cli.train_run import check_read_once, kernel_facts
+from rosenblatt.messages import (
+    ParameterError,
+    Setting,
+    check_choice,
+    count_of,
+    escape_unprintable,
+    label_text,
+    plain_label,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
-    from numpy.typing import NDArray
-
-    from rosenblatt.blocks import Features
+    from rosenblatt.blocks import Block
+    from rosenblatt.cli.watch_run import AnswerWriter, WatchRun
     from rosenblatt.data import Stream
     from rosenblatt.training.model_file import TrainedModel
     from rosenblatt.training.options import RunOptions
-    from rosenblatt.training.records import RecordLearner
+    from rosenblatt.training.prequential import OnlineLearner
     from rosenblatt.training.report import Report
-    from rosenblatt.training.run import TrainingRun
 
-
-# Prequential evaluation ("test, then train"): each row is predicted before the model learns from it.
-
-
-_RECENT = 1000
-
-
-@dataclass
-class MistakeCount:
-    """The numbers of rows and mistakes, in total and among the last thousand rows.
-
-    Rows are counted in the groups passed to `add`, so the last thousand may include a few more rows.
-    """
-
-    rows: int = 0
-    mistakes: int = 0
-    recent: deque[tuple[int, int]] = field(default_factory=deque)
-    recent_rows: int = 0
-    recent_mistakes: int = 0
-
-    def add(self, rows: int, mistakes: int) -> None:
-        """Count ``rows`` further rows, and the ``mistakes`` made on them."""
-        self.rows, self.mistakes = self.rows + rows, self.mistakes + mistakes
-        self.recent.append((rows, mistakes))
-        self.recent_rows, self.recent_mistakes = self.recent_rows + rows, self.recent_mistakes + mistakes
-        while self.recent_rows - self.recent[0][0] >= _RECENT:
-            rows, mistakes = self.recent.popleft()
-            self.recent_rows, self.recent_mistakes = self.recent_rows - rows, self.recent_mistakes - mistakes
-
-    @property
-    def rate(self) -> float:
-        """The fraction of mistakes among the last thousand rows, or among all rows if there are fewer."""
-        return self.recent_mistakes / max(1, self.recent_rows)
-
-
-class OnlineLearner:
-    """A model that predicts each row before it learns from the row, and its mistake count."""
-
-    def __init__(self, learner: str, options: RunOptions, model: TrainedModel | None = None) -> None:
-        self.learner, self.options, self.model, self.count = learner, options, model, MistakeCount()
-        self._run: TrainingRun | None = None
-        self._records: RecordLearner | None = None
-        self._numbers: dict[object, int] = {}
-        """The class number of each label, for ``_records``."""
-
-    def learn(self, X: Features, y: NDArray[Any], weight: NDArray[Any] | None = None) -> None:
-        """Visit rows in order: predict each row, count a mistake if the prediction is wrong, then learn from the row.
-
-        ``weight`` is the weight of each row, which scales the step on the row; None means 1. An interrupt waits until
-        the rows that have been learned are counted.
-        """
-        from rosenblatt.interrupts import interrupts_deferred
-
-        with interrupts_deferred() as interrupts:
-            self._learn(X, y, weight, interrupts)
-
-    def _learn(self, X: Features, y: NDArray[Any], weight: NDArray[Any] | None, interrupts: Collection[object]) -> None:
-        """Learn from rows; row by row, stop as soon as ``interrupts`` is not empty."""
-        import scipy.sparse as sp
-
-        from rosenblatt.blocks import join_classes
-        from rosenblatt.training.rows import pad_columns
-
-        if self.model is not None and sp.issparse(X):
-            X = pad_columns(sp.csr_array(X), self.model.state.n_features)
-            self.model.state.widen(X.shape[1])
-        before = y[:0] if self.model is None else self.model.classes
-        known = join_classes(before, y)
-        competing = self.options.direct and len(known) == len(before)  # a new class would compete from its first row
-        # A pass predicts each row before it updates the weights, so with hypothesis "last" it counts these mistakes.
-        if (len(known) <= 2 or competing) and self.options.hypothesis == "last":
-            self.count.add(len(y), self._visit(X, y, weight))
-            return
-        for i, (entries, label) in enumerate(zip(_entries(X), y.tolist(), strict=True)):
-            right = self._learn_record(*entries, label, None if weight is None else float(weight[i]))
-            if right is None:
-                right = self._learn_row(X[i : i + 1], y[i : i + 1], None if weight is None else weight[i : i + 1])
-            self.count.add(1, 0 if right else 1)
-            if interrupts:
-                break
-        if self._records is not None:
-            self._records.release()
-
-    def _learn_record(
-        self, columns: tuple[int, ...], values: tuple[float, ...], label: object, weight: float | None
-    ) -> bool | None:
-        """Predict a row and learn from it without arrays; return whether the prediction was right.
-
-        Return None if the row has to be predicted and learned as an array.
-        """
-        learner, model = self._records, self.model
-        if learner is None or model is None or label not in self._numbers or not learner.is_current():
-            return None
-        if not learner.read(columns, values):
-            return None
-        number = self._numbers[label]
-        found = 0 if len(self._numbers) == 1 else learner.decide(self.options.hypothesis)
-        if found is None or not learner.learn(number, weight):
-            return None
-        return found == number
-
-    def _learn_row(self, row: Features, label: NDArray[Any], weight: NDArray[Any] | None) -> bool:
-        """Predict a row and learn from it; return whether the prediction was right."""
-        from rosenblatt.training.linear import LinearState
-        from rosenblatt.training.records import RecordLearner
-
-        if self._records is not None:
-            self._records.release()
-        right = bool(self.model is not None and self._predicted(row) == label[0])
-        self._visit(row, label, weight, row_by_row=True)
-        assert self.model is not None
-        state = self.model.state
-        if isinstance(state, LinearState) and state.log is None and state.pocket is None:
-            self._records = RecordLearner(state, run=self._run)
-            self._numbers = {known: number for number, known in enumerate(self.model.classes.tolist())}
-        return right
-
-    def _predicted(self, row: Features) -> Any:
-        """Return the predicted class of one row; a sparse row takes time proportional to its non-zero values."""
-        import scipy.sparse as sp
-
-        assert self.model is not None
-        if not sp.issparse(row) or len(self.model.classes) == 1:
-            return self.model.predict(row)[0]
-        return self.model.classes[self.model.state.decide_one(self.options.hypothesis, row)]
-
-    def _visit(self, X: Features, y: NDArray[Any], weight: NDArray[Any] | None, row_by_row: bool = False) -> int:
-        """Learn from rows, and return the number of rows that were misclassified by the weights before their update.
-
-        With ``row_by_row``, the rows of successive calls form one pass.
-        """
-        from rosenblatt.training.batches import labelled_batch
-        from rosenblatt.training.model_file import TrainedModel
-        from rosenblatt.training.train import WarmStart, online_run
-
-        run = self._run if row_by_row else None
-        batch = labelled_batch(X, y, weight, known=None if run is None else run.classes)
-        continues = run is not None
-        if run is None:
-            start = None if self.model is None else WarmStart(self.model.state, self.model.classes)
-            run = online_run(batch, self.options, start)
-        made = run.visit(batch, continues)
-        if self.model is None:
-            self.model = TrainedModel(self.learner, self.options, run.classes, run.state)
-        self.model.state, self.model.classes = run.state, run.classes
-        self._run, self._records = run if row_by_row else None, None
-        return made
-
-
-def _entries(X: Features) -> Iterator[tuple[tuple[int, ...], tuple[float, ...]]]:
-    """Yield the column numbers of each row, and the values in these columns."""
-    from rosenblatt.blocks import is_sparse
-
-    if not is_sparse(X):
-        columns = tuple(range(X.shape[1]))
-        for line in X.tolist():
-            yield columns, tuple(line)
-        return
-    indices, values, ends = X.indices.tolist(), X.data.tolist(), X.indptr.tolist()
-    for start, stop in pairwise(ends):
-        yield tuple(indices[start:stop]), tuple(values[start:stop])
+_MOST_ROWS = 5000
+"""The largest number of rows that are learned, logged and answered at once."""
 
 
 def learner_line(learner: str, options: RunOptions, from_model: bool) -> str:
@@ -256,6 +102,31 @@ class OnlineKernel(KernelChoice):
     cache_size: None = field(default=None, init=False)
 
 
+class KeepOptions(Group):
+    """Options for files that keep what was learned while the stream goes on."""
+
+    state: Path | None = option(
+        None, "FOLDER", "Keep the model and a log of the rows since in this folder, so that no kill loses a row."
+    )
+    resume: bool = option(False, None, "Continue from the --state folder, if it has a state.", "--resume")
+    from_start: bool = option(
+        False, None, "With --resume: the input starts again at its first row. Leave out the rows that were read."
+    )
+    save_seconds: float = option(60.0, "S", "Save the model every S seconds.")
+    save_rows: int = option(100_000, "N", "Save the model after every N rows.")
+
+    def check(self) -> None:
+        """Raise a ValueError if the values do not fit together."""
+        if self.resume and self.state is None:
+            raise ValueError("--resume needs --state, the folder to continue from.")
+        if self.from_start and not self.resume:
+            raise ValueError("--from-start applies to --resume: leave it out, or add --resume.")
+        if not 0.001 <= self.save_seconds <= 1e9:
+            raise ValueError(f"--save-seconds must be from 0.001 to 1e9, got {self.save_seconds:g}.")
+        if self.save_rows < 1:
+            raise ValueError(f"--save-rows must be 1 row or more, got {self.save_rows}.")
+
+
 @command
 def watch(
     *,
@@ -269,10 +140,21 @@ def watch(
     kernel: OnlineKernel,
     model: str | None = option(None, "MODEL", "Continue training this model.", "--model -m"),
     every: int = option(1000, "N", "Print a line after every N rows."),
+    window: int = option(1000, "N", "Rows in the window of recent mistakes."),
+    by_class: bool = option(False, None, "Also print the precision and recall of each class."),
     margin: float | None = option(
         None, "G", "Also print the maximum number of updates on rows that are separable with margin G."
     ),
+    answers: str | None = option(
+        None, "FILE", "Write a line for each row to this file, or to standard output if it is -.", "--answers"
+    ),
+    id: str | None = option(None, "COL", "Column of the input to copy to the answers.", "--id"),
+    scale: str | None = option(
+        None, "standard|maxabs", "Scale columns of numbers as the rows up to each row determine."
+    ),
+    first_rows: int = option(1000, "N", "Rows of a table that determine the types of its columns."),
     out: Path | None = MODEL_OUT,
+    keep: KeepOptions,
     as_json: bool = option(False, None, "Print each line of results as JSON.", "--json"),
     steps: StepOptions,
     rows: WeightedRowOptions,
@@ -284,66 +166,163 @@ def watch(
     bound, because a perceptron makes at most (R / margin)^2 mistakes. The norm and the margin count the bias as one
     more feature.
 
-    The types of the columns of a table are inferred from the first --every rows. A column of unclear type is left out,
-    and missing numbers are replaced with the mean of the column in these rows. --keep, --kind and --missing override
-    this. The model is written at the end of the input or on Ctrl-C. To continue training it later, use --model.
+    The types of the columns of a table are inferred from its first rows. A column of unclear type is left out, and
+    missing numbers are replaced with the mean of the column in these rows. --keep, --kind and --missing override this.
+    A row without a label is predicted, but not learned.
+
+    With --answers, each row gets a line: its number, the predicted label, its score, and whether it was right. Results
+    then go to standard error if the answers go to standard output.
+
+    The model is written every minute, on SIGHUP, and at the end of the input, on Ctrl-C or on SIGTERM. To continue
+    training it later, use --model. With --state, a row is on the disk before it is answered: after a crash, --resume
+    continues with the same weights, bit for bit.
 
     \b
     Examples:
       tail -f clicks.svm | rosenblatt watch --every 1000 -o clicks.model
       tail -f clicks.svm | rosenblatt watch --model clicks.model -o clicks.model
+      cat rows.csv | rosenblatt watch -t label --answers - --state rows.state --resume --from-start
     """
-    if every < 1:
-        raise ValueError(f"--every must be 1 line or more, got {every}.")
+    from rosenblatt.cli.watch_run import AnswerWriter, handled_signals
+
+    for name, number in (("every", every), ("window", window), ("first-rows", first_rows)):
+        if number < 1:
+            raise ValueError(f"--{name} must be 1 row or more, got {number}.")
     if margin is not None and not margin > 0:
         raise ValueError(f"--margin must be above 0, got {margin:g}.")
+    if scale is not None:
+        check_choice("scale", scale, ("standard", "maxabs"))
+    if id is not None and answers is None:
+        raise ValueError("--id copies a column to the answers: add --answers, or leave it out.")
+    keep.check()
     check_out(out, [])
-    if model is None:
-        name = learner or "perceptron"
-        run_options = make_run_options(name, kernel, steps)
-        check_read_once(run_options)
-        online = OnlineLearner(LEARNERS[name], run_options)
-    else:
-        fixed = {"target": target, "learner": learner, **kernel.given, "device": None, **steps.given}
-        started = _model_to_continue(model, fixed | rows.about_rows(), kernel.device)
-        online = OnlineLearner(started.learner, started.options, started)
-    if margin is not None:
-        _check_bounded(online.options)
-    known = None if online.model is None else online.model.preparation
-    reporter = Reporter(online, margin, as_json)
-    interrupted, reported, stream = False, -1, None
-    failure: Exception | None = None
-    enable_gc()
+    fixed = {"target": target, "learner": learner, **kernel.given, "device": None, **steps.given, "scale": scale}
+    make = _Maker(learner or "perceptron", kernel, steps, model, fixed | rows.about_rows())
+    run, known = _start(make, keep, out, window)
     try:
-        stream = _open_input(target, rows, every, known)
-        reported = _learn_all(online, stream, reporter, every)
+        if margin is not None:
+            _check_bounded(run.online.options)
+        reporter = Reporter(run, margin, as_json, by_class, sys.stderr if answers == "-" else sys.stdout)
+        writer = None
+        if answers is not None:
+            calibrated = run.online.model is not None and run.online.model.calibration is not None
+            writer = AnswerWriter(answers, as_json, id, calibrated)
+        opened = (rows.to_open() if known is None else rows.about_files()) | {"first_rows": first_rows}
+        if id is not None:
+            opened |= {"passthrough": [id]} | ({"drop": [*(rows.drop or []), id]} if known is None else {})
+        enable_gc()
+        with handled_signals(run.save_meanwhile, keep.save_seconds) as stopped:
+            _watch(run, reporter, writer, lambda: _open_input(target, opened, known), every, keep, stopped)
+    finally:
+        run.close()
+
+
+def _watch(
+    run: WatchRun,
+    reporter: Reporter,
+    writer: AnswerWriter | None,
+    open_input: Callable[[], Stream],
+    every: int,
+    keep: KeepOptions,
+    stopped: list[object],
+) -> None:
+    """Learn until the input ends or an interrupt comes; then print the last results and save the model."""
+    interrupted, reported = False, -1
+    failure: Exception | None = None
+    try:
+        run.open(open_input())
+        reported = _learn_all(run, reporter, writer, every, keep)
     except KeyboardInterrupt:
         interrupted = True
     except (ValueError, OSError) as error:  # a bad line, or a closed output: the model learned so far is kept
-        if not online.count.rows:
+        if not run.scores.rows:
             raise
         failure = error
-    count = online.count
-    if not count.rows:
+    if not run.scores.rows:
         if interrupted:
             raise KeyboardInterrupt
         raise ValueError("Expected lines on standard input, got none.")
-    if count.rows > reported and not isinstance(failure, OSError):
+    if run.scores.rows > reported and not isinstance(failure, OSError):
         try:
             reporter.print_line()
         except OSError as error:
             failure = error
     reporter.conclude()
-    if stream is not None:
-        _note_ranges(online, stream)
-    if out is not None and stream is not None:
-        _save(online, stream, out)
-    if stream is not None:
-        note_counts(stream)
+    if run.stream is not None:
+        _note_ranges(run, run.stream)
+        run.save()
+        if run.out is not None:
+            print_note(f"model written to {run.out}.")
+        note_counts(run.stream)
     if failure is not None:
         raise failure
-    if interrupted:
+    if interrupted and not stopped:
         raise KeyboardInterrupt
+
+
+@dataclass
+class _Maker:
+    """Makes the learner of a new run, or the options with which a model continues."""
+
+    name: str
+    kernel: KernelChoice
+    steps: StepOptions
+    model: str | None
+    fixed: dict[str, object]
+    """The options that cannot change once a run has begun."""
+
+    def learner(self) -> OnlineLearner:
+        """Return the learner of a new run."""
+        from rosenblatt.training.prequential import OnlineLearner
+
+        if self.model is not None:
+            started = _model_to_continue(self.model, self.fixed, self.kernel.device)
+            return OnlineLearner(started.learner, started.options, started)
+        options = make_run_options(self.name, self.kernel, self.steps)
+        check_read_once(options)
+        return OnlineLearner(LEARNERS[self.name], options)
+
+    @property
+    def origin(self) -> str:
+        """The options that a resumed run must have, too."""
+        given = {name: value for name, value in self.fixed.items() if value is not None}
+        return json.dumps([self.model, given], default=str, sort_keys=True)
+
+
+def _start(make: _Maker, keep: KeepOptions, out: Path | None, window: int) -> tuple[WatchRun, dict[str, Any] | None]:
+    """Return a run, new or resumed, and how rows are prepared, or None if the first rows determine this."""
+    from rosenblatt.cli.watch_run import WatchRun
+    from rosenblatt.scaling import RunningScale
+    from rosenblatt.training.durable import StateFolder
+    from rosenblatt.training.prequential import RunningScores
+
+    method = make.fixed["scale"]
+    scores, scale = RunningScores(window), None if method is None else RunningScale(str(method))
+    folder = None if keep.state is None else StateFolder(keep.state, make.origin)
+    try:
+        if folder is None or folder.is_new:
+            online = make.learner()
+            run = WatchRun(online, scores, scale, out, folder)
+            return run, None if online.model is None else online.model.preparation
+        if not keep.resume:
+            raise ValueError(f"{keep.state} has the state of an earlier run: add --resume, or choose another folder.")
+        if not folder.has_same_origin():
+            raise ValueError(
+                f"{keep.state} began with other options for the learner and the rows: use the same ones, or choose "
+                "another folder."
+            )
+        run = WatchRun.resumed(folder, scores, scale, out, lambda model: _online_options(model, make.kernel.device))
+        read = run.read
+        if keep.from_start:
+            run.expect_from_start()
+            print_note(f"resumed after {count_of(read, 'row')} of the input, which are left out.")
+        else:
+            print_note(f"resumed after {count_of(read, 'row')} of the input: the next rows are expected.")
+        return run, run.preparation
+    except BaseException:
+        if folder is not None:
+            folder.close()
+        raise
 
 
 def _model_to_continue(path: str, fixed: dict[str, object], device: str | None) -> TrainedModel:
@@ -402,16 +381,16 @@ def _check_bounded(options: RunOptions) -> None:
         )
 
 
-def _open_input(target: str | None, rows: WeightedRowOptions, every: int, known: dict[str, Any] | None) -> Stream:
+def _open_input(target: str | None, opened: dict[str, Any], known: dict[str, Any] | None) -> Stream:
     """Open standard input as a stream; ``known`` is the preparation of the model to continue, or None."""
-    given = {**rows.to_open(), "first_rows": every}
+    given = {**opened, "labels": "optional"}
     if known is None:
         given = lenient_defaults(given)
     elif known["format"] == "svmlight":  # there may be new features
         given |= {"format": "svmlight", "preparation": known | {"n_features": None}}
     else:
-        given |= {"format": rows.format or known["format"], "preparation": known}
-    stream = open_data(["-"], target, given)
+        given |= {"format": opened.get("format") or known["format"], "preparation": known}
+    stream = open_data(["-"], target if known is None else None, given)
     note_preparation(stream)
     note_extra_columns(stream)
     if not stream.labelled and known is not None and known.get("target"):
@@ -423,77 +402,82 @@ def _open_input(target: str | None, rows: WeightedRowOptions, every: int, known:
     return stream
 
 
-def _learn_all(online: OnlineLearner, stream: Stream, reporter: Reporter, every: int) -> int:
+def _learn_all(run: WatchRun, reporter: Reporter, writer: AnswerWriter | None, every: int, keep: KeepOptions) -> int:
     """Learn from all rows; print a line after every ``every`` rows, and return the number of rows at the last line."""
-    from rosenblatt.blocks import slice_block
-
-    count, step, reported = online.count, min(every, 100), 0
-    for block in stream:
-        start = 0
-        while start < len(block):
-            stop = min(len(block), start + step - count.rows % step, start + every - count.rows % every)
-            if not count.rows:
-                print_note(learner_line(online.learner, online.options, from_model=online.model is not None))
-            part = slice_block(block, start, stop)
-            online.learn(part.X, part.y, part.weight)
-            start = stop
-            if count.rows % every == 0:
-                reporter.print_line()
-                reported = count.rows
+    reported = 0
+    for part in _parts(run, every, run.read if keep.from_start else 0):
+        if not reporter.has_begun:
+            reporter.begin()
+        answers = run.learn(part)
+        if writer is not None:
+            writer.write(part, answers, run.read)
+        if run.unsaved >= keep.save_rows:
+            run.save_meanwhile()
+        if run.scores.rows % every == 0 and run.scores.rows > reported:
+            reporter.print_line()
+            reported = run.scores.rows
     return reported
 
 
-def _note_ranges(online: OnlineLearner, stream: Stream) -> None:
+def _parts(run: WatchRun, every: int, read: int) -> Iterator[Block]:
+    """Yield the rows in parts that end where a line is printed, without the first ``read`` rows of the input."""
+    import numpy as np
+
+    from rosenblatt.blocks import slice_block, with_numbers
+
+    assert run.stream is not None
+    for block in run.stream:
+        start = int(np.searchsorted(np.asarray(with_numbers(block).numbers), read)) if read else 0
+        while start < len(block):
+            left, stop = every - run.scores.rows % every, min(len(block), start + _MOST_ROWS)
+            if block.has_label is not None:
+                labelled = start + np.flatnonzero(block.has_label[start:stop])
+                stop = int(labelled[left - 1]) + 1 if len(labelled) >= left else stop
+            else:
+                stop = min(stop, start + left)
+            yield slice_block(block, start, stop)
+            start = stop
+
+
+def _note_ranges(run: WatchRun, stream: Stream) -> None:
     """Print a note if the columns of an unscaled table have very different ranges."""
-    ranges = None if online.model is None else online.model.state.feature_ranges
+    ranges = None if run.online.model is None else run.online.model.state.feature_ranges
     numbers = stream.number_columns
-    if stream.scale is not None or ranges is None or numbers is None:
+    if run.scale is not None or stream.scale is not None or ranges is None or numbers is None:
         return
     varying = ranges[numbers[numbers < len(ranges)]]
     varying = varying[varying > 0]
     ratio = varying.max() / varying.min() if len(varying) > 1 else 1.0
     if ratio > _LARGE_RATIO:
         print_note(
-            f"some columns have ranges {ratio:,.0f} times as large as those of others, which have little effect. A "
-            "stream cannot be scaled: train a scaled model on some rows first, then continue it with --model."
+            f"some columns have ranges {ratio:,.0f} times as large as those of others, which have little effect: "
+            "use --scale standard, or train a scaled model on some rows first and continue it with --model."
         )
-
-
-def _save(online: OnlineLearner, stream: Stream, out: Path) -> None:
-    model = online.model
-    if model is None:
-        return
-    model.preparation = stream.preparation
-    if model.preparation["format"] == "svmlight":
-        model.preparation["n_features"] = model.state.n_features
-    name_features(model, stream.feature_names)
-    files, rows = _seen_before(model.fingerprint)
-    model.fingerprint = {"files": [*files, "-"], "rows": rows + online.count.rows}
-    model.save(out)
-    print_note(f"model written to {out}.")
-
-
-def _seen_before(fingerprint: object) -> tuple[list[str], int]:
-    """Return the file names and the number of rows in the fingerprint of a model, or [] and 0 if it has none."""
-    known = fingerprint if isinstance(fingerprint, dict) else {}
-    files, rows = known.get("files"), known.get("rows")
-    return files if isinstance(files, list) else [], rows if isinstance(rows, int) else 0
 
 
 @dataclass
 class Reporter:
     """The output of ``watch``: the mistakes so far, and the bounds that follow from the convergence theorem."""
 
-    online: OnlineLearner
+    run: WatchRun
     margin: float | None
     as_json: bool
+    by_class: bool = False
+    file: TextIO = field(default_factory=lambda: sys.stdout)
+    has_begun: bool = False
     has_header: bool = False
+
+    def begin(self) -> None:
+        """Print a note about what learns."""
+        online = self.run.online
+        print_note(learner_line(online.learner, online.options, from_model=online.model is not None))
+        self.has_begun = True
 
     @property
     def _report(self) -> Report:
-        if self.online.model is None:
+        if self.run.online.model is None:
             raise ValueError("Expected lines on standard input, got none.")
-        return self.online.model.report
+        return self.run.online.model.report
 
     @property
     def bound(self) -> float:
@@ -503,7 +487,7 @@ class Reporter:
         margin, |w|^2 <= |w0|^2 + k (R^2 + 2 m) and w.u >= k margin - |w0| after k updates from the starting weights w0.
         Hence k <= (R^2 + 2 m) / margin^2 + 2 |w0| / margin.
         """
-        report, model = self._report, self.online.model
+        report, model = self._report, self.run.online.model
         if self.margin is None or model is None:
             return math.inf
         start = math.sqrt(float(model.state.counters["start2"].max()))  # start2 is |w0|^2
@@ -512,7 +496,7 @@ class Reporter:
 
     def conclude(self) -> None:
         """Print a note if the number of updates proves that the rows are not separable with ``margin``."""
-        model, updates = self.online.model, self._report.updates
+        model, updates = self.run.online.model, self._report.updates
         if model is not None and len(model.classes) == 2 and updates > self.bound:
             space = " in the kernel's space" if kernel_facts(model) else ""
             print_note(
@@ -522,25 +506,52 @@ class Reporter:
 
     def print_line(self) -> None:
         """Print one line of results, the first time below a header."""
-        count, report = self.online.count, self._report
+        report = self._report
         bound = None if self.margin is None else self.bound
-        if not self.has_header and not self.as_json:
-            last = "" if bound is None else f"{'bound':>12}"
-            print(f"{'rows':>12}{'mistakes':>12}{'last 1,000':>12}{'longest row':>14}{'margin at most':>17}{last}")
-        self.has_header = True
         if self.as_json:
-            print_json(
-                {
-                    "rows": count.rows,
-                    "mistakes": count.mistakes,
-                    "recent_rate": count.rate,
-                    "radius": report.radius,
-                    "margin_high": report.margin_high,
-                }
-                | ({} if bound is None else {"bound": bound})
-            )
+            print_json(self._as_plain(report, bound), self.file)
         else:
-            high = f"{report.margin_high:.4g}" if math.isfinite(report.margin_high) else "-"
-            line = f"{count.rows:>12,}{count.mistakes:>12,}{count.rate:>12.1%}{report.radius:>14.4g}{high:>17}"
-            print(line if bound is None else f"{line}{bound:>12,.0f}")
-        sys.stdout.flush()
+            self._print_table(report, bound)
+        self.file.flush()
+
+    def _as_plain(self, report: Report, bound: float | None) -> dict[str, Any]:
+        """Return the results as data for JSON."""
+        scores = self.run.scores
+        found: dict[str, Any] = {
+            "rows": scores.rows,
+            "mistakes": scores.mistakes,
+            "error": scores.mistakes / scores.rows,
+            "recent_rate": scores.recent_error,
+            "radius": report.radius,
+            "margin_high": report.margin_high,
+        }
+        if bound is not None:
+            found["bound"] = bound
+        if self.by_class:
+            found["classes"] = [{"label": plain_label(label)} | values for label, values in scores.by_class().items()]
+        return found
+
+    def _print_table(self, report: Report, bound: float | None) -> None:
+        scores = self.run.scores
+        if not self.has_header:
+            last = "" if bound is None else f"{'bound':>12}"
+            recent = f"last {scores.window:,}"
+            self._print(f"{'rows':>12}{'mistakes':>12}{recent:>12}{'longest row':>14}{'margin at most':>17}{last}")
+            self.has_header = True
+        high = f"{report.margin_high:.4g}" if math.isfinite(report.margin_high) else "-"
+        line = f"{scores.rows:>12,}{scores.mistakes:>12,}{scores.recent_error:>12.1%}{report.radius:>14.4g}{high:>17}"
+        self._print(line if bound is None else f"{line}{bound:>12,.0f}")
+        if self.by_class:
+            for label, found in scores.by_class().items():
+                shares = "".join(
+                    f"  {name} {_percent(found[name])} (recent {_percent(found[f'recent_{name}'])})"
+                    for name in ("precision", "recall")
+                )
+                self._print(f"{escape_unprintable(label_text(label)):>12}{shares}")
+
+    def _print(self, line: str) -> None:
+        print(line, file=self.file)
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{share:.1%}"

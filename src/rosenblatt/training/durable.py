@@ -57,9 +57,7 @@ class StateFolder:
                 fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 os.close(self._lock)
-                raise ValueError(
-                    f"{path} is in use by another process: stop it, or choose another folder."
-                ) from None
+                raise ValueError(f"{path} is in use by another process: stop it, or choose another folder.") from None
         self._origin = origin
         self.generation = 0
         """The number of the last complete snapshot."""

@@ -1,6 +1,6 @@
 """The defaults of MarginPerceptron, PassiveAggressive and AROW, chosen by cross-validation on training parts alone.
 
-``ROSENBLATT_DATA=folder python -m benchmarks.defaults --write docs/family.md`` puts the tables into the page.
+``ROSENBLATT_DATA=folder python -m benchmarks.defaults --write docs/defaults.md`` puts the tables into the page.
 """
 
 from __future__ import annotations
@@ -210,7 +210,7 @@ SETS = (
 """Text is counts of words, as in `benchmarks.one_pass`; tables are scaled as ``rosenblatt train`` scales them."""
 
 
-# What `benchmarks.defaults` measured, as one choice for all sets and as the tables of docs/family.md.
+# What `benchmarks.defaults` measured, as one choice for all sets and as the tables of docs/defaults.md.
 
 
 Setting = tuple[tuple[str, Any], ...]

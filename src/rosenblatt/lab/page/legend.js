@@ -13,6 +13,7 @@ const MODES = {
   pick: "Your order: press the point to visit next.",
   place: "",
 };
+const KEYS = "Arrow keys move the cursor, Enter places a point, Space plays.";
 
 /** @param {HTMLElement} root @param {App} app */
 export function createLegend(root, app) {
@@ -37,7 +38,8 @@ export function createLegend(root, app) {
     /** @param {Scene} scene */
     update({ state }) {
       for (const [sign, each] of classes) each.setAttribute("aria-pressed", String(app.brush === sign));
-      setText(mode, MODES[modeOf(state)] || (state.points.length ? "" : "Click on the plane to place a point."));
+      const byKeys = document.activeElement?.matches("#plane-canvas:focus-visible");
+      setText(mode, MODES[modeOf(state)] || (byKeys ? KEYS : state.points.length ? "" : "Click on the plane to place a point."));
       undo.hidden = !app.history.canUndo;
       redo.hidden = !app.history.canRedo;
       const point = state.points[app.selected];

@@ -26,7 +26,7 @@ const plane = createPlane(part("plane"), app);
 const help = createHelp();
 const lessons = createLessons(part("lesson"), app);
 /** @type {[string, () => void][]} */
-const files = [["Share a link …", shareDialog(app)], ...fileEntries(app, plane), ["Help and keys (?)", help.open]];
+const files = [["Share a link …", shareDialog(app)], ...fileEntries(app, plane), ["For a lecture, large", app.present], ["Help and keys (?)", help.open]];
 // Panels come first: what the one in sight draws on the plane is then known to the plane.
 for (const view of [
   createPanels(part("panels"), app),
@@ -59,12 +59,14 @@ Object.assign(window, { lab: app });
 /** What `rosenblatt lab` put into the page: a state, and words about it. @type {{state?: Partial<State>, note?: string}} */
 const given = JSON.parse(part("given").textContent || "{}");
 
-/** The ways to show less: `?present` for a screen in a lecture, `?embed=PANEL` for a part of another page. */
+/** The ways to show less: `?present` for a screen in a lecture, `?embed=PANEL` for a part of another page; some draw on the plane. */
+const ON_PLANE = ["own", "verdict", "vc"];
 const asked = new URLSearchParams(location.search);
 const embed = asked.get("embed") ?? "";
 const panel = document.getElementById(`tab-${embed}`);
-if (asked.has("present")) document.body.classList.add("present");
-if (panel || embed === "plane") document.body.classList.add("embed", panel ? "panel-alone" : "plane-alone");
+if (asked.has("present")) app.present();
+const alone = embed === "plane" ? ["plane-alone"] : ON_PLANE.includes(embed) ? [] : ["panel-alone"];
+if (panel || embed === "plane") document.body.classList.add("embed", ...alone);
 
 /** Open the state of the address, or of the page, or the start; it plays unless its place in the run is given. */
 async function open() {

@@ -84,12 +84,11 @@ export class Picture {
 
   /** Write the labels, above all else, where they hide the fewest of some places, no other label and no line. @param {XY[]} places */
   settle(places) {
-    /** @type {{x: number, y: number, w: number, h: number}[]} */
-    const taken = [];
+    const taken = this.things.flatMap((thing) => (thing.kind === "text" ? [boxOf(thing)] : []));
     const lines = this.labels.length ? this.things.flatMap(alongLine) : [];
     for (const { at, text, look } of this.labels) {
       const size = look.size ?? 13;
-      const [w, h] = [0.56 * size * text.length, size + 4];
+      const { w, h } = boxOf({ x: 0, y: 0, text, size, anchor: "left" });
       const boxes = SIDES.map(([dx, dy]) => ({
         x: Math.max(4, Math.min(at[0] + dx * (w / 2 + 14) - w / 2, this.width - w - 4)),
         y: Math.max(4, Math.min(at[1] + dy * (h / 2 + 12) - h / 2, this.height - h - 4)),
@@ -112,6 +111,15 @@ export class Picture {
   image(image, x, y, w, h, alpha = 1) {
     this.things.push({ kind: "image", image, x, y, w, h, alpha });
   }
+}
+
+/**
+ * Return about the box of a text.
+ * @param {{x: number, y: number, text: string, size: number, anchor: CanvasTextAlign}} text
+ */
+function boxOf({ x, y, text, size, anchor }) {
+  const [w, h] = [0.56 * size * text.length, size + 4];
+  return { x: x - (anchor === "right" ? w : anchor === "center" ? w / 2 : 0), y: y - size, w, h };
 }
 
 /** Return places a few pixels apart along a line that is drawn, but for faint ones. @param {Thing} thing @returns {XY[]} */

@@ -1,6 +1,6 @@
 /** What the plane shows: regions, boundary, weights, margins, ghosts, the update in three beats, and the points. */
 
-import { drawEdge, lineOf } from "./boundary.js";
+import { drawEdge, drawLine, lineOf } from "./boundary.js";
 import { lineInBox, ticks } from "./geometry.js";
 import { predicting, wrongPoints } from "./hypothesis.js";
 import { drawHull } from "./marks.js";
@@ -20,12 +20,13 @@ export function drawPlane(picture, frame, scene, boundary) {
   const { state, replay, moment, run, beat } = scene;
   const shows = (/** @type {string} */ what) => state.show.includes(what);
   if (!replay || !moment || !run || state.panel === "vc") {
-    if (state.points.length) drawAxes(picture, frame, state.points);
-    return;
+    drawAxes(picture, frame);
+    return drawNumbers(picture, frame, state.points);
   }
   const shown = predicting(scene);
-  boundary.draw(picture, frame, scene, shown, {}, shows("regions") && moment.k > 0);
-  drawAxes(picture, frame, state.points);
+  if (state.panel === "own") drawLine(picture, frame, state.own, {}, shows("regions"));
+  else boundary.draw(picture, frame, scene, shown, {}, shows("regions") && moment.k > 0);
+  drawAxes(picture, frame);
   const aside = ["verdict", "own"].includes(state.panel); // what the panel draws should be seen
   if (shows("ghosts") && !aside) drawGhosts(picture, frame, scene);
   if (shows("hulls")) drawHulls(picture, frame, scene);
@@ -45,17 +46,24 @@ export function drawPlane(picture, frame, scene, boundary) {
   const look = { stroke: beat === null && !lit ? ordinary : colors().accent, width: lit ? 4 : aside ? 1.5 : 2 };
   if (moment.k || beat !== null) boundary.draw(picture, frame, scene, shown, look, false);
   if (shown !== "sum" && !aside) drawArrows(picture, frame, scene, shown);
+  drawNumbers(picture, frame, state.points);
 }
 
-/** Draw the axes, with numbers where no point is. @param {Picture} picture @param {Frame} frame @param {Point[]} points */
-function drawAxes(picture, frame, points) {
+/** @param {Picture} picture @param {Frame} frame */
+function drawAxes(picture, frame) {
+  const [x, y] = frame.pixel([0, 0]);
+  const look = { stroke: colors().faint, width: 1 };
+  picture.line(x, 0, x, frame.size, look);
+  picture.line(0, y, frame.size, y, look);
+}
+
+/** Write the names of the axes, and numbers where no point is. @param {Picture} picture @param {Frame} frame @param {Point[]} points */
+function drawNumbers(picture, frame, points) {
+  if (!points.length) return;
   const places = points.map((point) => frame.pixel(point));
   const free = (/** @type {number} */ x, /** @type {number} */ y) => places.every(([px, py]) => Math.hypot(px - x, py - y) > 14);
   const [left, bottom, right, top] = frame.box;
   const [ox, oy] = frame.pixel([0, 0]);
-  const look = { stroke: colors().faint, width: 1 };
-  picture.line(ox, 0, ox, frame.size, look);
-  picture.line(0, oy, frame.size, oy, look);
   picture.text(frame.size - 8, Math.min(Math.max(oy - 8, 20), frame.size - 8), "x₁", { size: 15, anchor: "right", fill: colors().ink });
   picture.text(Math.min(Math.max(ox + 8, 8), frame.size - 24), 20, "x₂", { size: 15, fill: colors().ink });
   const [baseline, edge] = [Math.min(Math.max(oy, 0), frame.size - 18), Math.min(Math.max(ox, 0), frame.size - 34)];
@@ -233,7 +241,7 @@ export function drawPoints(picture, frame, scene, selected) {
       if (wrong && point) picture.circle(...frame.pixel(point), 9.5, { stroke: colors().ink, width: 1.25 });
     });
   }
-  const visited = moment && state.panel !== "vc" ? state.points[moment.number] : undefined;
+  const visited = moment && !["vc", "own"].includes(state.panel) ? state.points[moment.number] : undefined;
   if (visited && moment) {
     const color = moment.updated ? colors().accent : colors().quiet;
     const dash = moment.updated && !moment.mistake ? [5, 3] : undefined; // right, but by too little

@@ -10,11 +10,18 @@ import { counted } from "./words.js";
 
 /** @import { App, Scene } from "./types.d.ts" */
 
+const GAME = "The VC game looks at the points alone; the learner and its run are not drawn.";
+const OWN = "Regions and rings are those of your line: move it until no point is ringed. The thin line is the run's.";
+
 /** @param {HTMLElement} root @param {HTMLElement} words @param {App} app */
 export function createTransport(root, words, app) {
   const play = iconButton("play", "Play (Space)", () => app.toggle());
+  const forward = () => {
+    if (app.at >= (app.replay?.visits ?? 0)) app.go(0); // as play does
+    app.step(1);
+  };
   play.id = "play";
-  const buttons = [play, iconButton("back", "Step back (←)", () => app.step(-1)), iconButton("forward", "Step (→)", () => app.step(1))];
+  const buttons = [play, iconButton("back", "Step back (←)", () => app.step(-1)), iconButton("forward", "Step (→)", forward)];
   const range = make("input", { type: "range", min: "0", "aria-label": "Visits made", id: "scrub" });
   range.addEventListener("input", () => {
     app.pause();
@@ -31,7 +38,8 @@ export function createTransport(root, words, app) {
     /** @param {Scene} scene */
     update(scene) {
       const { replay, moment, state } = scene;
-      root.hidden = state.hide.includes("transport");
+      const game = state.panel === "vc";
+      root.hidden = game || state.hide.includes("transport");
       const visits = replay?.visits ?? 0;
       const t = moment?.t ?? 0;
       if (range.max !== String(visits)) range.max = String(visits);
@@ -47,11 +55,10 @@ export function createTransport(root, words, app) {
         play.setAttribute("aria-label", play.title);
       }
       const all = wrongPoints(scene, state.panel === "own"); // as ringed on the plane
-      wrong.hidden = place.hidden = !replay || state.panel === "vc";
+      wrong.hidden = place.hidden = !replay;
       setText(wrong, `${all.filter(Boolean).length} of ${all.length} wrong`);
       setText(place, placeWords(scene));
-      const game = "The VC game looks at the points alone; the learner and its run are not drawn.";
-      setFormula(words, state.panel === "vc" && replay ? game : sentence(scene));
+      setFormula(words, game ? GAME : state.panel === "own" && replay ? OWN : sentence(scene));
       drawScrub(canvas, scene);
     },
   };

@@ -1,7 +1,7 @@
 /** The Python that makes this run again, and the weights that it ends with. */
 
 import { copyButton } from "../dialogs.js";
-import { button, make, setText } from "../dom.js";
+import { button, make, setFormula, setText } from "../dom.js";
 import { exact, number, vector } from "../words.js";
 
 /** @import { Panel, Run } from "../types.d.ts" */
@@ -43,7 +43,7 @@ export const code = {
         const linear = run.kind === "linear";
         const { w, b } = run.predicting ?? run;
         setText(note, `Run it: it prints the ${linear ? "weights" : "factors"} that you see.`);
-        setText(weights, linear ? weightWords(run, state.learner === "voted", all ? exact : number) : factorWords(run, replay.counts(run.updates.length)));
+        setFormula(weights, linear ? weightWords(run, state.learner === "voted", all ? exact : number) : factorWords(run, replay.counts(run.updates.length)));
         weights.dataset.weights = linear ? JSON.stringify([...w, b]) : "";
       },
     };

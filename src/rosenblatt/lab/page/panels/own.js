@@ -31,7 +31,7 @@ class Own {
     this.fields = ["w1", "w2", "b"].map((name, i) => {
       const field = numberField(name, -LARGEST, LARGEST, "any", (value) => this.#set(/** @type {State["own"]} */ (app.state.own.with(i, value))), (words) => app.notice(words));
       field.input.id = `own-${name}`;
-      field.label.replaceChildren(...rich(["**w**₁ =", "**w**₂ =", "b ="][i]), field.input);
+      field.label.replaceChildren(make("span", {}, ["w₁ =", "w₂ =", "b ="][i]), field.input);
       return field;
     });
     const copy = button("Take the run's line", () => {
@@ -68,9 +68,9 @@ class Own {
     const rows = points.slice(0, LISTED).map(([x, y, sign]) => [
       `${sign > 0 ? "●" : "▲"} ${vector([x, y])}`,
       number(w1 * x + w2 * y + b),
-      sign * sideOf([w1, w2], [x, y], b) > 0 ? "right" : "wrong",
+      sign * sideOf([w1, w2], [x, y], b) > 0 ? "right" : make("strong", {}, "wrong"),
     ]);
-    const text = rows.join();
+    const text = rows.flat().map((cell) => (typeof cell === "string" ? cell : cell.textContent)).join();
     if (this.list.dataset.text === text) return;
     this.list.dataset.text = text;
     this.list.replaceChildren(table("shares", "Activations of the points by your line", [], rows));

@@ -41,8 +41,8 @@ def test_the_script_and_the_styles_are_those_that_the_policy_allows():
 
 def test_what_a_page_opens_with_stays_in_its_place():
     state = {"version": 1, "lesson": EVIL}
-    page = bundle({"state": state, "note": EVIL})
-    assert given(page) == {"state": state, "note": EVIL}
+    page = bundle({"state": state, "table": EVIL})
+    assert given(page) == {"state": state, "table": EVIL}
     assert page.count("</script>") == bundle({}).count("</script>")
 
 

@@ -1,27 +1,18 @@
-"""Tables, states and addresses become states of the lab, or one sentence."""
+"""Tables, arrays, states and addresses become states of the lab, or one sentence."""
 
 import numpy as np
 import pytest
 
 from helpers.lab_engine import ask, needs_node
 from helpers.lab_state import LARGEST, MOST_POINTS, LabState
-from rosenblatt.lab.points import points_of, state_points
-from rosenblatt.lab.sources import read_source
+from rosenblatt.lab.sources import read_source, state_points
+
+pytestmark = needs_node
 
 
-def in_python(text):
-    X, y, held_out, note = points_of(text)
-    return {"points": state_points(X, y, held_out), "note": note}
-
-
-def in_page(text):
+def read(text):
+    """Read a table with the page's engine."""
     return ask("csv", {"text": text})
-
-
-@pytest.fixture(params=[in_python, pytest.param(in_page, marks=needs_node)])
-def read(request):
-    """Read a table with Python, as the command does, or with the engine, as the page does."""
-    return request.param
 
 
 TWO = [[1.0, 2.0, 1], [0.0, -3.5, -1]]
@@ -49,34 +40,34 @@ TWO = [[1.0, 2.0, 1], [0.0, -3.5, -1]]
         "0,1,label\n1,2,b\n0,-3.5,a\n",
     ],
 )
-def test_tables_of_many_shapes_are_the_same_points(read, text):
+def test_tables_of_many_shapes_are_the_same_points(text):
     assert read(text)["points"] == TWO
 
 
-def test_points_may_be_held_out(read):
+def test_points_may_be_held_out():
     for name, yes, no in (("held_out", "1", "0"), ("Test", "True", "false"), ("split", "test", "train")):
         found = read(f"x,y,label,{name}\n1,2,b,{no}\n0,0,a,{yes}\n")
         assert found["points"] == [[1.0, 2.0, 1], [0.0, 0.0, -1, True]]
 
 
-def test_numbers_as_labels_are_ordered_as_numbers(read):
+def test_numbers_as_labels_are_ordered_as_numbers():
     assert [point[2] for point in read("1,2,10\n0,0,9\n")["points"]] == [1, -1]
 
 
-def test_more_than_two_classes_are_the_first_against_the_rest(read):
+def test_more_than_two_classes_are_the_first_against_the_rest():
     answer = read("1,2,c\n0,0,a\n5,5,b\n")
     assert [point[2] for point in answer["points"]] == [1, -1, 1]
     assert answer["note"] == "Class a is drawn as orange triangles, the other 2 classes as blue discs."
 
 
-def test_rows_with_missing_values_are_left_out(read):
+def test_rows_with_missing_values_are_left_out():
     answer = read("x,y,z,label\n1,2,,b\nNA,2,3,a\n0,0,,a\n1,,2,b\n5\n")
     assert answer["points"] == [[1.0, 2.0, 1], [0.0, 0.0, -1]]
     marks = "Class a is drawn as orange triangles, class b as blue discs."
     assert answer["note"] == f"3 rows with missing values were left out. {marks}"
 
 
-def test_too_many_rows_are_drawn_from_with_a_seed(read):
+def test_too_many_rows_are_drawn_from_with_a_seed():
     text = "".join(f"{i},0,{2 * (i % 2) - 1}\n" for i in range(3000))
     answer = read(text)
     assert len(answer["points"]) == MOST_POINTS
@@ -103,13 +94,13 @@ def test_too_many_rows_are_drawn_from_with_a_seed(read):
         ("".join(f"{i},0,{i}\n" for i in range(60)), "60 values"),
     ],
 )
-def test_what_is_no_table_is_one_sentence(read, text, part):
+def test_what_is_no_table_is_one_sentence(text, part):
     with pytest.raises(ValueError, match=f"(?i){part}") as fault:
         read(text)
     assert str(fault.value).endswith(".")
 
 
-def test_damaged_tables_are_points_or_a_value_error(read):
+def test_damaged_tables_are_points_or_a_value_error():
     rng = np.random.default_rng(0)
     letters = list('0123456789.,;\t\n\n,,ab-+e"\ufeff\x00\x85 ')
     good = "x,y,label,split\n1,2,a,test\n-3,4e1,b,train\n0,0,a,train\n"
@@ -146,14 +137,13 @@ def test_arrays_become_points_or_one_sentence():
 def test_files_and_addresses_become_states(tmp_path):
     state = LabState(points=((1.0, 2.0, 1, False), (0.0, 0.0, -1, True)), seed=3)
     (tmp_path / "state.json").write_text(state.to_json())
-    assert read_source(str(tmp_path / "state.json")) == (state.to_plain(), "")
+    assert read_source(str(tmp_path / "state.json")) == {"state": state.to_plain()}
     for page in ("http://localhost:8080/abc/", "file:///home/me/perceptron-lab.html"):
-        assert read_source(f"{page}#{state.to_fragment()}") == (state.to_plain(), "")
+        assert read_source(f"{page}#{state.to_fragment()}") == {"state": state.to_plain()}
     for encoding in ("utf-8", "utf-8-sig", "utf-16"):
-        (tmp_path / "points.CSV").write_text("x,y,label\n1,2,é\n0,-3.5,a\n,1,a\n", encoding=encoding)
-        found, note = read_source(str(tmp_path / "points.CSV"))
-        assert found["points"] == TWO
-        assert note.startswith("1 row with missing values was left out. Class a is drawn as orange triangles")
+        text = "x,y,label\n1,2,é\n0,-3.5,a\n"
+        (tmp_path / "points.CSV").write_text(text, encoding=encoding)
+        assert read_source(str(tmp_path / "points.CSV"))["table"].removeprefix("\ufeff") == text
 
 
 def test_bad_sources_are_one_sentence(tmp_path):

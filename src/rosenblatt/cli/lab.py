@@ -9,7 +9,7 @@ import typer
 
 from rosenblatt.cli.inputs import check_out
 from rosenblatt.cli.options import command, option
-from rosenblatt.cli.output import print_note, print_text
+from rosenblatt.cli.output import print_text
 
 
 @command
@@ -36,11 +36,7 @@ def lab(
     from rosenblatt.storage.container import write_atomically
 
     check_out(out, [source] if source is not None and os.path.exists(source) else [])
-    state, note = read_source(source) if source is not None else ({}, "")
-    given = {"state": state, "note": note} if state else {}
-    write_atomically(out, [bundle(given).encode()])
-    if note:
-        print_note(note)
+    write_atomically(out, [bundle(read_source(source) if source is not None else {}).encode()])
     print_text(str(out))
     if browser:
         import webbrowser

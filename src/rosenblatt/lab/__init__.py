@@ -12,7 +12,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from rosenblatt.lab.bundle import bundle
-from rosenblatt.lab.points import state_points
+from rosenblatt.lab.sources import state_points
 
 __all__ = ["page", "show"]
 

@@ -20,7 +20,7 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", r
 
 
 def bundle(given: dict[str, Any]) -> str:
-    """Return the page as HTML with ``given`` in it: the ``state`` to open with, and a ``note`` for the user.
+    """Return the page as HTML with ``given`` in it: the ``state`` to open with, or the text of a ``table``.
 
     Its Content-Security-Policy allows this one script and its workers, and no connection.
     """

@@ -1,4 +1,4 @@
-"""Sources of the points with which the lab opens: a table, a state that the page exported, or a link to the page."""
+"""What the lab opens with: arrays, a table, a state that the page exported, or a link to the page."""
 
 from __future__ import annotations
 
@@ -8,24 +8,54 @@ import json
 from pathlib import Path
 from typing import Any, NoReturn
 
-from rosenblatt.lab.points import MOST_POINTS, points_of, state_points
-from rosenblatt.messages import shorten
+import numpy as np
+from numpy.typing import ArrayLike
 
-_MOST_BYTES = 100_000_000
+from rosenblatt.messages import count_of, shorten
+
+MOST_POINTS = 1000
+LARGEST = 1e6
+"""The largest coordinate of a point."""
+_MOST_BYTES = 20_000_000
 _TABLES = (".csv", ".tsv", ".txt")
 _LINKS = ("http://", "https://", "file:")
 
 
-def read_source(source: str) -> tuple[dict[str, Any], str]:
-    """Read the state in a file or a link; return its fields, and notes for the user, or "" if there are none.
+def state_points(X: ArrayLike, y: ArrayLike, held_out: ArrayLike | None = None) -> list[list[Any]]:
+    """Return points as the page's state has them: lists of x, y, the label (1 or -1), and True if held out for testing.
 
-    The page checks the fields.
+    >>> state_points([[0, 0], [1, 2]], ["a", "b"], [False, True])
+    [[0.0, 0.0, -1], [1.0, 2.0, 1, True]]
+    """
+    points, labels = np.asarray(X, dtype=np.float64) + 0.0, np.asarray(y)  # no -0
+    tests = np.zeros(len(labels), bool) if held_out is None else np.asarray(held_out, dtype=bool)
+    if points.ndim != 2 or points.shape[1] != 2 or not len(points) <= MOST_POINTS:
+        raise ValueError(f"X must have two columns and at most {MOST_POINTS:,} rows, got the shape {points.shape}.")
+    if labels.shape != (len(points),) or tests.shape != labels.shape:
+        raise ValueError(f"y and held_out must have an entry for each of the {count_of(len(points), 'point')} of X.")
+    if not (np.abs(points) <= LARGEST).all():
+        raise ValueError(f"X must have coordinates from -{LARGEST:,.0f} to {LARGEST:,.0f}: scale them first.")
+    classes = np.unique(labels).tolist()
+    if not set(classes) <= {-1, 1}:
+        if len(classes) < 2:
+            raise ValueError(f"y must have labels of two classes, got only {classes[0]!r}.")
+        labels = np.where(labels == classes[0], -1, 1)
+    return [
+        [*point, int(label), *([True] if test else [])]
+        for point, label, test in zip(points.tolist(), labels.tolist(), tests.tolist(), strict=True)
+    ]
+
+
+def read_source(source: str) -> dict[str, Any]:
+    """Return the text of a table (``table``), or the fields of the state in a file or a link (``state``).
+
+    The page reads the table and checks the fields.
     """
     if source.lower().startswith(_LINKS):
         fragment = source.partition("#")[2]
         if not fragment:
             raise ValueError("the link has no state after a #: copy the whole address of the page, in quotes.")
-        return _from_fragment(fragment), ""
+        return {"state": _from_fragment(fragment)}
     path = Path(source)
     if path.suffix.lower() not in (".json", *_TABLES):
         raise ValueError(f"{source} must end in .csv, .tsv, .txt or .json, or be a link to a lab page.")
@@ -37,12 +67,9 @@ def read_source(source: str) -> tuple[dict[str, Any], str]:
             f"{MOST_POINTS:,} points."
         )
     try:
-        if path.suffix.lower() == ".json":
-            return _from_json(content), ""
-        X, y, held_out, note = points_of(_decoded(content))
+        return {"state": _from_json(content)} if path.suffix.lower() == ".json" else {"table": _decoded(content)}
     except ValueError as fault:
         raise ValueError(f"{source}: {fault}") from None
-    return {"version": 1, "points": state_points(X, y, held_out)}, note
 
 
 def _from_json(text: str | bytes) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from helpers.lab_engine import start
 from helpers.lab_page import state_with
 from helpers.lab_states import FOUR
 from rosenblatt.lab import page
+from rosenblatt.lab.bundle import bundle
 
 
 def test_a_state_in_the_address_is_shown(lab):
@@ -45,6 +46,23 @@ def test_points_that_were_put_into_the_page_play_as_well(new_lab, tmp_path):
     lab = new_lab(path.as_uri()).open()
     assert lab.get("[lab.state.points.length, lab.state.at]") == [4, None]
     assert lab.text("#wrong") == "0 of 4 wrong"
+
+
+@pytest.mark.parametrize(
+    ("text", "count", "said"),
+    [
+        ("x1,x2,label\n1,2,b\n3,4,a\n", 2, "Class a is drawn as orange triangles, class b as blue discs."),
+        ("1,2,1\n3,4,-1\n", 2, ""),
+        ("x1,x2,label\n1,2,b\n3,red,a\n", 24, "This table cannot be opened. Expected a number in line 3, got red."),
+    ],
+)
+def test_a_table_that_was_put_into_the_page_is_read_there(new_lab, tmp_path, text, count, said):
+    path = tmp_path / "page.html"
+    path.write_text(bundle({"table": text}))
+    lab = new_lab(path.as_uri()).open()
+    lab.until(f"document.getElementById('notice-words').textContent === {said!r}")
+    assert len(lab.state.points) == count
+    assert lab.page.locator("#notice").is_visible() == bool(said)
 
 
 def test_an_update_has_three_beats_where_motion_is_welcome(new_lab):

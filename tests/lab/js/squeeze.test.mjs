@@ -21,7 +21,6 @@ test("without a bias the numbers are those of the points", () => {
   const squeeze = squeezeOf(new Replay(run([[3, 4], [-3, 0]], [1, -1], [0, 1], bound), OPTIONS));
   assert.deepEqual(squeeze.length, [0, 5, Math.sqrt(52)]);
   assert.deepEqual(squeeze.along, [0, 3, 6]);
-  assert.deepEqual(squeeze.cosine, [0, 0.6, 6 / Math.sqrt(52)]);
   assert.equal(squeeze.longest, 0);
   assert.deepEqual(chain(squeeze, 1), [
     { name: "k γ", value: 3 }, { name: "**w** · **u**", value: 3 }, { name: "‖**w**‖", value: 5 }, { name: "√k R", value: 5 },
@@ -40,7 +39,7 @@ test("the bias is a coordinate of w, of u and of the points", () => {
 test("without a bound the upper half of the proof is left", () => {
   const squeeze = squeezeOf(new Replay(run([[3, 4], [1, 0]], [1, -1], [0, 1], {}), OPTIONS));
   assert.equal(squeeze.R, 5);
-  assert.equal(squeeze.cosine, null);
+  assert.equal(squeeze.along, null);
   assert.deepEqual(chain(squeeze, 2).map(({ name }) => name), ["‖**w**‖", "√k R"]);
 });
 

@@ -95,12 +95,12 @@ export class App {
     if (live && live.textContent !== text) live.textContent = text;
   }
 
-  /** Show the plane and the sentence alone, large; keys do all else, and Escape ends it. */
-  present = () => {
-    document.body.classList.add("present");
-    this.announce("The plane and the sentence, large: Space plays, arrow keys step, Escape ends it.");
+  /** Show the plane and the sentence alone, large, or all parts again; keys do all else, and Escape ends it. */
+  present(large = true) {
+    document.body.classList.toggle("present", large);
+    this.announce(large ? "The plane and the sentence, large: Space plays, arrow keys step, Escape ends it." : "All parts are shown.");
     this.refresh();
-  };
+  }
 
   /** Show a sentence to everyone, until it is closed or something else is opened. @param {string} text */
   notice(text) {

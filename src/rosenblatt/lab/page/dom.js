@@ -30,10 +30,7 @@ export function choice(options, chosen, properties = {}) {
   return select;
 }
 
-/**
- * Return a button.
- * @param {string | Element} title @param {() => void} pressed @param {Record<string, any>} [properties]
- */
+/** Return a button. @param {string | Element} title @param {() => void} pressed @param {Record<string, any>} [properties] */
 export function button(title, pressed, properties = {}) {
   const element = make("button", { type: "button", ...properties }, title);
   element.addEventListener("click", pressed);

@@ -36,9 +36,6 @@ function actions(app, help, target) {
     1: () => app.setBrush(1),
     2: () => app.setBrush(-1),
     "?": () => help.open(),
-    Escape: () => {
-      document.body.classList.remove("present");
-      app.refresh();
-    },
+    Escape: document.body.classList.contains("present") ? () => app.present(false) : undefined,
   };
 }

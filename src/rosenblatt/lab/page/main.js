@@ -10,7 +10,7 @@ import { createPanels } from "./panels.js";
 import { createPlane } from "./plane.js";
 import { START } from "./engine/presets.js";
 import { fileEntries, takeDrops } from "./files.js";
-import { faultWords } from "./questions.js";
+import { ask, faultWords } from "./questions.js";
 import { keepAddress, shareDialog } from "./share.js";
 import { NO_STATE, fromFragment } from "./state.js";
 import { stillness, watchColors } from "./theme.js";
@@ -26,7 +26,7 @@ const plane = createPlane(part("plane"), app);
 const help = createHelp();
 const lessons = createLessons(part("lesson"), app);
 /** @type {[string, () => void][]} */
-const files = [["Share a link …", shareDialog(app)], ...fileEntries(app, plane), ["For a lecture, large", app.present], ["Help and keys (?)", help.open]];
+const files = [["Share a link …", shareDialog(app)], ...fileEntries(app, plane), ["For a lecture, large", () => app.present()], ["Help and keys (?)", help.open]];
 // Panels come first: what the one in sight draws on the plane is then known to the plane.
 for (const view of [
   createPanels(part("panels"), app),
@@ -56,7 +56,7 @@ document.addEventListener("pointerover", ({ target }) => {
 /** For scripts and tests: the app as it is. */
 Object.assign(window, { lab: app });
 
-/** What `rosenblatt lab` put into the page: a state, and words about it. @type {{state?: Partial<State>, note?: string}} */
+/** What `rosenblatt lab` put into the page: a state, or the text of a table. @type {{state?: Partial<State>, table?: string}} */
 const given = JSON.parse(part("given").textContent || "{}");
 
 /** The ways to show less: `?present` for a screen in a lecture, `?embed=PANEL` for a part of another page; some draw on the plane. */
@@ -71,14 +71,15 @@ if (panel || embed === "plane") document.body.classList.add("embed", ...alone);
 /** Open the state of the address, or of the page, or the start; it plays unless its place in the run is given. */
 async function open() {
   const shared = fromFragment(location.hash.slice(1));
-  const state = shared ?? given.state;
+  let state = shared ?? given.state;
+  let note = location.hash.length > 1 && !shared ? NO_STATE : "";
   try {
+    if (given.table && !shared) ({ note, ...state } = await ask("csv", { text: given.table }));
     await app.open(state ?? START);
-    if (location.hash.length > 1 && !shared) app.notice(NO_STATE);
-    else if (given.note && !shared) app.notice(given.note);
+    app.notice(note);
   } catch (fault) {
     await app.open(START);
-    app.notice(`This state cannot be opened. ${faultWords(fault)}`);
+    app.notice(`This ${given.table && !shared ? "table" : "state"} cannot be opened. ${faultWords(fault)}`);
   }
   if (panel) app.change({ panel: embed });
   if (state?.at !== undefined) return;

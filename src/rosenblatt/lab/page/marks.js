@@ -7,8 +7,7 @@ import { colors } from "./theme.js";
 
 /**
  * Draw a ring around a point.
- * @param {Picture} picture @param {Frame} frame @param {{0: number, 1: number} | undefined} point
- * @param {string} [stroke]
+ * @param {Picture} picture @param {Frame} frame @param {{0: number, 1: number} | undefined} point @param {string} [stroke]
  */
 export function drawRing(picture, frame, point, stroke = colors().ink) {
   if (!point) return;

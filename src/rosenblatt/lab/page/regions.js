@@ -97,10 +97,7 @@ export class Sums {
   }
 }
 
-/**
- * @param {Float64Array} sums @param {Float64Array} points @param {Replay} replay @param {number} k
- * @param {number} visits
- */
+/** @param {Float64Array} sums @param {Float64Array} points @param {Replay} replay @param {number} k @param {number} visits */
 function addVotes(sums, points, replay, k, visits) {
   const scores = linearScores(replay.run.names, replay.weights[k], points);
   for (let i = 0; i < sums.length; i++) sums[i] += visits * Math.sign(scores[i]);

@@ -75,10 +75,7 @@ export class Replay {
     };
   }
 
-  /**
-   * Return the activation of a training point by the weights after k updates.
-   * @param {number} place @param {number} k
-   */
+  /** Return the activation of a training point by the weights after k updates. @param {number} place @param {number} k */
   score(place, k) {
     const x = this.run.features[place];
     if (this.run.kind === "linear") return dot(this.weights[k].w, x) + this.weights[k].b;
@@ -107,10 +104,7 @@ export class Replay {
     return done < 0 ? Math.max(1, this.run.passes.length) : done + 1;
   }
 
-  /**
-   * Return where a step from t leads.
-   * @param {number} t @param {"update" | "example" | "pass"} by @param {1 | -1} direction
-   */
+  /** Return where a step from t leads. @param {number} t @param {"update" | "example" | "pass"} by @param {1 | -1} direction */
   step(t, by, direction) {
     if (by === "example") return Math.max(0, Math.min(this.visits, t + direction));
     const stops = by === "update" ? this.updates : this.run.passes;

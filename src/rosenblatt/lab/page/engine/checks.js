@@ -103,10 +103,7 @@ const FIELDS = {
   hide: words(["lessons", "learner", "order", "panels", "transport", "share"]),
 };
 
-/**
- * Return a state with defaults for what is left out; an Error says what is wrong with it.
- * @param {any} given @returns {State}
- */
+/** Return a state with defaults for what is left out; an Error says what is wrong with it. @param {any} given @returns {State} */
 export function checkedState(given) {
   if (!given || typeof given !== "object" || Array.isArray(given)) throw new Error(`A state of the lab must be an object, got ${shorten(given)}.`);
   for (const [name, value] of Object.entries(given)) {

@@ -5,7 +5,7 @@ import { formula } from "../formulas.js";
 import { FEATURE_NAMES, counted, mostMistakes, number } from "../words.js";
 import { pictureCanvas, show, watcher } from "./chart.js";
 import { atMost, chain, squeezeOf } from "./squeeze.js";
-import { drawCosine, drawSqueeze } from "./squeeze_picture.js";
+import { drawSqueeze } from "./squeeze_picture.js";
 
 /** @import { App, Moment, Panel, Rule, Run, View } from "../types.d.ts" */
 /** @import { Squeeze } from "./squeeze.js" */
@@ -19,7 +19,6 @@ export const bound = { id: "bound", title: "Bound", about: ABOUT, create };
 
 /** @param {HTMLElement} root @param {App} app @returns {View} */
 function create(root, app) {
-  let cosine = false;
   /** @type {boolean | null} Whether the axis ends at the bound; null: where it is not far away. */
   let whole = null;
   const changed = watcher();
@@ -28,33 +27,24 @@ function create(root, app) {
   const canvas = pictureCanvas();
   const links = make("p", { className: "chain", id: "bound-chain" });
   const words = make("dl", { className: "figures" });
-  /** @param {string} text @param {() => void} press */
-  const pressed = (text, press) => button(text, () => (press(), app.refresh()), { "aria-pressed": "false" });
-  /** @param {"radius" | "strip"} name */
-  const toggle = (name) => {
-    const { show } = app.state;
-    app.change({ show: show.includes(name) ? show.filter((shown) => shown !== name) : [...show, name] });
-  };
-  const angle = pressed("Cosine", () => (cosine = !cosine));
-  const far = pressed("Up to the bound", () => (whole = far.getAttribute("aria-pressed") !== "true"));
-  const radius = pressed("Show R", () => toggle("radius"));
-  const strip = pressed("Show γ", () => toggle("strip"));
+  const far = button("Up to the bound", () => {
+    whole = far.getAttribute("aria-pressed") !== "true";
+    app.refresh();
+  }, { "aria-pressed": "false" });
   const note = make("p", { className: "note" });
-  const row = make("div", { className: "row" }, radius, strip, far, angle);
-  const details = make("details", {}, make("summary", {}, "What R and γ are, and why it holds"), words, note, row);
-  const body = make("div", {}, why, canvas, links, details);
+  const details = make("details", {}, make("summary", {}, "What R and γ are, and why it holds"), words, note);
+  const body = make("div", {}, why, canvas, far, links, details);
   root.append(headline, body);
 
   return {
-    update({ replay, run, moment, waiting, state }) {
-      if (!changed(root, [replay, moment?.k, moment?.mistakes, cosine, whole, state.show, waiting])) return;
+    update({ replay, run, moment, waiting }) {
+      if (!changed(root, [replay, moment?.k, moment?.mistakes, whole, waiting])) return;
       body.hidden = !replay;
       if (!replay || !run || !moment) return setText(headline, waiting || "No run yet.");
       const squeeze = squeezeOf(replay);
       const limit = squeeze.bound;
       const near = limit !== null && limit <= 8 * Math.max(squeeze.K, 1);
       const toBound = limit !== null && (whole ?? near) && limit < 1e6;
-      const angles = cosine && squeeze.cosine !== null;
       setText(headline, headlineOf(squeeze, moment, run.rule));
       setText(why, run.theory.bound.why);
       why.hidden = !why.textContent;
@@ -62,28 +52,15 @@ function create(root, app) {
       links.hidden = known.length < 2;
       showChain(links, known);
       showWords(words, wordsOf(run, replay.bias, squeeze));
-      setFormula(note, angles ? cosineNote(squeeze) : noteOf(squeeze, run.rule));
-      angle.hidden = !squeeze.cosine;
-      far.hidden = limit === null || limit >= 1e6 || angles;
-      radius.hidden = strip.hidden = run.kind === "kernel";
-      strip.hidden ||= squeeze.gamma === null;
-      for (const [element, is] of /** @type {[HTMLElement, boolean][]} */ ([
-        [angle, angles], [far, toBound], [radius, state.show.includes("radius")], [strip, state.show.includes("strip")],
-      ])) element.setAttribute("aria-pressed", String(is));
-      const what = angles ? "The cosine" : "The squeeze";
-      const label = `${what} over ${counted(squeeze.K, "update")}, now after ${moment.k}.`;
+      setFormula(note, noteOf(squeeze, run.rule));
+      far.hidden = limit === null || limit >= 1e6;
+      far.setAttribute("aria-pressed", String(toBound));
+      const label = `The squeeze over ${counted(squeeze.K, "update")}, now after ${moment.k}.`;
       show(canvas, label, (picture) => {
-        if (angles) drawCosine(picture, squeeze, moment.k);
-        else drawSqueeze(picture, squeeze, moment.k, Math.max(1, squeeze.K, toBound ? 1.04 * Number(limit) : 0));
+        drawSqueeze(picture, squeeze, moment.k, Math.max(1, squeeze.K, toBound ? 1.04 * Number(limit) : 0));
       });
     },
   };
-}
-
-/** @param {Squeeze} squeeze */
-function cosineNote({ least, root }) {
-  if (least === null) return "The cosine of the angle between w and u, the direction of largest margin. No floor is proved here.";
-  return `The proof lifts only the floor √k γ/${root}. The cosine itself may fall at an update, but never below the floor.`;
 }
 
 /** @param {Squeeze} squeeze @param {Moment} moment @param {Rule | null} rule */

@@ -136,10 +136,7 @@ class Lift {
     return [clientX - left, clientY - top];
   }
 
-  /**
-   * Return the number of the point there, or -1.
-   * @param {{clientX: number, clientY: number}} event @param {number} reach
-   */
+  /** Return the number of the point there, or -1. @param {{clientX: number, clientY: number}} event @param {number} reach */
   #at(event, reach) {
     const picture = this.#picture;
     if (!picture) return -1;
@@ -179,10 +176,7 @@ class Lift {
     this.#last = place;
   }
 
-  /**
-   * Move a point to where its lift is seen.
-   * @param {LiftPicture} picture @param {number} held @param {[number, number]} place
-   */
+  /** Move a point to where its lift is seen. @param {LiftPicture} picture @param {number} held @param {[number, number]} place */
   #drag(picture, held, place) {
     const { turn, t, rim, scale } = picture;
     const { points } = this.app.state;

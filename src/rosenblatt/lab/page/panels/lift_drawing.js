@@ -13,10 +13,7 @@ const ROUND = 48;
 
 /** A picture of the lift, which can say where a point is seen. */
 export class LiftPicture extends Picture {
-  /**
-   * @param {number} width @param {number} height
-   * @param {{turn: Turn, t: number, rim: number, plane: Plane | null}} what
-   */
+  /** @param {number} width @param {number} height @param {{turn: Turn, t: number, rim: number, plane: Plane | null}} what */
   constructor(width, height, { turn, t, rim, plane }) {
     super(width, height);
     this.turn = turn;

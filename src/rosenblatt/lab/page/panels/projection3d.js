@@ -84,8 +84,7 @@ export function lifted([x, y], t) {
 /**
  * Return a learned plane in units of the rim, raised by t > 0, or null where there is none: the features are others, or
  * all weights are zero.
- * @param {string[]} names @param {{w: number[], b: number}} weights @param {number} rim @param {number} t
- * @returns {Plane | null}
+ * @param {string[]} names @param {{w: number[], b: number}} weights @param {number} rim @param {number} t @returns {Plane | null}
  */
 export function planeOf(names, { w, b }, rim, t) {
   if (!(t > 0) || names.some((name) => !["x", "y", "r2"].includes(name))) return null;
@@ -156,10 +155,7 @@ function arc([x, y], radius) {
   });
 }
 
-/**
- * Return whether a point is on the viewer's side of a plane.
- * @param {Turn} turn @param {Plane} plane @param {XYZ} point
- */
+/** Return whether a point is on the viewer's side of a plane. @param {Turn} turn @param {Plane} plane @param {XYZ} point */
 export function inFront({ azimuth, elevation }, { w1, w2, w3, b }, [x, y, z]) {
   const [level, up] = [Math.cos(elevation), Math.sin(elevation)];
   const towards = level * (Math.sin(azimuth) * w1 - Math.cos(azimuth) * w2) + up * w3;

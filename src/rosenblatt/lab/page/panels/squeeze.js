@@ -20,7 +20,6 @@ import { dot } from "../replay.js";
  * @property {number | null} bound
  * @property {number[]} length ‖w‖ after each update, the bias included
  * @property {number[] | null} along w·u, where u is known
- * @property {number[] | null} cosine of the angle between w and u; 0 at the start
  */
 
 /** @type {WeakMap<Replay, Squeeze>} */
@@ -40,13 +39,12 @@ function squeeze(replay) {
   const longest = squares.reduce((best, square, i) => (square > squares[best] ? i : best), 0);
   const length = replay.run.kind === "kernel" ? kernelLengths(replay) : linearLengths(replay);
   const along = u ? replay.weights.map(({ w, b }) => dot(w, u) + b * (ub ?? 0)) : null;
-  const cosine = along ? along.map((value, k) => (length[k] ? Math.min(1, value / length[k]) : 0)) : null;
   const R = radius ?? Math.sqrt(squares[longest]);
   const rule = replay.run.rule;
   const unit = !rule || rule.kind === "margin";
   const most = unit ? (rule ? Math.sqrt(R * R + 2 * rule.threshold) : R) : null;
   const [least, root] = [unit ? gamma : null, rule ? "Q" : "R"];
-  return { K: replay.updates.length, R, longest, gamma, least, most, root, bound, length, along, cosine };
+  return { K: replay.updates.length, R, longest, gamma, least, most, root, bound, length, along };
 }
 
 /** @param {Replay} replay @param {number[]} x */

@@ -1,4 +1,4 @@
-/** The squeeze and the cosine, drawn over the updates. */
+/** The squeeze, drawn over the updates. */
 
 import { colors } from "../theme.js";
 import { Chart, spread } from "./chart.js";
@@ -79,29 +79,6 @@ function nameWithin(chart, last, length, along) {
   ["‖w‖", "w·u"].slice(0, places.length).forEach((name, i) => {
     chart.picture.text(chart.x(last) + 6, places[i], name, { fill: ink });
   });
-}
-
-/**
- * Draw the cosine of the angle to the direction of largest margin, and its floor.
- * @param {Picture} picture @param {Squeeze} squeeze @param {number} k
- */
-export function drawCosine(picture, { K, most, root, least, cosine }, k) {
-  if (!cosine) return;
-  const { ink, quiet } = colors();
-  const end = Math.max(1, K);
-  const room = { left: 48, top: 12, right: picture.width - 64, bottom: picture.height - 40 };
-  const low = Math.min(0, ...cosine);
-  const chart = new Chart(picture, room, [0, end], [low, 1]);
-  /** @param {number} at */
-  const floor = (at) => (least === null || most === null ? 0 : (Math.sqrt(at) * least) / most);
-  const lifted = least !== null;
-  chart.axes({ title: "updates k", count: 4 });
-  if (lifted) chart.curve(sampled(end, floor), { stroke: quiet, width: 1.5, dash: [2, 3] });
-  chart.curve(stepped(cosine).slice(1), { stroke: ink, width: 2 });
-  const places = spread([cosine[K], floor(end)].map((value) => chart.y(value) + 4), 15, room.top, room.bottom);
-  picture.text(room.right + 6, places[0], "cosine", { fill: ink });
-  if (lifted) picture.text(room.right + 6, places[1], `√k γ/${root}`);
-  markNow(chart, k, k ? [cosine[k], ...(lifted ? [floor(k)] : [])] : []);
 }
 
 /** @param {Chart} chart @param {number} k @param {number[]} values */

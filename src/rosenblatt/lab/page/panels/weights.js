@@ -122,9 +122,7 @@ function draw(picture, replay, moment, { box, pixel, allowed, cone, walk, now, s
   else picture.circle(to[0], to[1], 4, { fill: accent });
 }
 
-/**
- * @param {Picture} picture @param {HalfPlane} line @param {Box} box @param {(point: XY) => XY} pixel @param {Look} look
- */
+/** @param {Picture} picture @param {HalfPlane} line @param {Box} box @param {(point: XY) => XY} pixel @param {Look} look */
 function drawLine(picture, [u1, u2, c], box, pixel, look) {
   const ends = lineInBox(u1, u2, c, box);
   if (ends) picture.path(ends.map(pixel), look);

@@ -1,5 +1,6 @@
 """An unhealthy cache of compiled kernels costs time and a warning, and nothing else; and what is relied on of numba."""
 
+import gc
 import os
 import pickle
 import subprocess
@@ -12,9 +13,11 @@ import numba
 import numpy as np
 import pytest
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.codegen import JITCodeLibrary
 
 from rosenblatt.kernels import compiler, jit, parts
 from rosenblatt.kernels.jit import KernelCache, compiled_kernel
+from rosenblatt.kernels.row_ops import sign_threshold
 
 pytestmark = pytest.mark.skipif(compiler.SETTING == "never", reason="nothing is compiled")
 
@@ -81,6 +84,44 @@ def test_kernels_count_no_references(tmp_path, monkeypatch):
     assert sys.getrefcount(array) == before
     (text,) = first_of.inspect_llvm().values()
     assert "call void @NRT_incref" not in text
+
+
+@pytest.fixture
+def finished(monkeypatch):
+    """Note which code is translated to machine code, and whether the garbage collector is at work then."""
+    found, finish = [], JITCodeLibrary._finalize_specific
+
+    def noted(library):
+        found.append((library.name, gc.isenabled()))
+        finish(library)
+
+    monkeypatch.setattr(JITCodeLibrary, "_finalize_specific", noted)
+    return found
+
+
+def threshold(terms, size):
+    return 2.0 * sign_threshold(terms, size)
+
+
+def test_only_kernels_become_machine_code(tmp_path, monkeypatch, finished):
+    monkeypatch.setattr(jit, "_FOLDER", tmp_path)
+    compiled = compiled_kernel(threshold)
+    assert compiled(np.int32(3), 1.5) == threshold(3, 1.5)
+    assert [name for name, _ in finished] == ["threshold"]
+
+
+def test_the_garbage_collector_stops_while_kernels_are_compiled(tmp_path, monkeypatch, finished):
+    monkeypatch.setattr(jit, "_FOLDER", tmp_path)
+    compiled_kernel(threshold)(np.int16(3), 1.5)
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        compiled_kernel(threshold)(np.int16(3), 1.5)
+        assert not gc.isenabled(), "as the user has it"
+    finally:
+        gc.enable()
+    numba.njit(lambda x: x + 1.0)(1.0)
+    assert [is_enabled for _, is_enabled in finished] == [False, False, True], "others' functions are left alone"
 
 
 def test_damaged_files_are_not_loaded(tmp_path, monkeypatch):

@@ -5,12 +5,13 @@ file causes recompilation; numba's own cache checks only the file that defines t
 code, since numba unpickles them, so nobody but the user may be able to write them. If that is not so, or the folder
 cannot be written, each process compiles its kernels anew.
 
-All uses of numba's private names are in this file: the option ``_nrt``, and the parts of the cache on disk that
-``KernelCache`` extends. ``tests/kernels/test_jit.py`` tests them.
+All uses of numba's private names are in this file: the option ``_nrt``, the code library that ``_PartLibrary`` extends,
+and the parts of the cache on disk that ``KernelCache`` extends. ``tests/kernels/test_jit.py`` tests them.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -22,7 +23,10 @@ from types import FunctionType
 from typing import Any, BinaryIO
 
 import numba
+from numba.core import event
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 from numba.extending import overload
 
 from rosenblatt.kernels.instructions import INSTRUCTIONS
@@ -44,18 +48,21 @@ def compiled_kernel(function: Function) -> Any:
     with _lock:
         copied = _copy(_to_compile(function))
         copied.__qualname__ = function.__qualname__
-        return _with_cache(numba.njit(copied, **ALWAYS))
+        compiled = numba.njit(copied, **ALWAYS)
+        _collector.kernels.add(compiled)
+        return _with_cache(compiled)
 
 
 def _compiled_part(function: Function) -> Any:
     """Return the compiled form of a function that kernels call."""
     if function not in _compiled:
         part = PARTS[function]
+        options = {**part.options, "pipeline_class": _PartCompiler}
         if part.choose is None:
-            _compiled[function] = numba.njit(_copy(_to_compile(function)), **part.options)
+            _compiled[function] = numba.njit(_copy(_to_compile(function)), **options)
         else:
             choose = part.choose
-            overload(function, jit_options=part.options, strict=False)(lambda first, *_: _copy(choose(first)))
+            overload(function, jit_options=options, strict=False)(lambda first, *_: _copy(choose(first)))
             _compiled[function] = function
     return _compiled[function]
 
@@ -85,6 +92,63 @@ def _namespace(module: str) -> dict[str, Any]:
             elif isinstance(value, FunctionType):
                 names[name] = INSTRUCTIONS.get(f"{value.__module__}.{value.__qualname__}", value)
     return _namespaces[module]
+
+
+# Parts of kernels are compiled up to LLVM's intermediate code. It is linked into a kernel, and only then optimized as a
+# whole and translated to machine code. By default numba does both for each part as well, which takes a third longer.
+
+
+class _PartLibrary(JITCodeLibrary):
+    """The intermediate code of one part, without machine code."""
+
+    def _optimize_final_module(self):
+        pass
+
+    def _finalize_final_module(self):
+        self._finalized = True
+
+    def get_pointer_to_function(self, name):
+        """Return 0, as for a function that Python cannot call."""
+        self._ensure_finalized()
+        return 0
+
+    @property
+    def codegen(self):
+        """An object to which numba passes the constants of a part, which only code that runs needs."""
+        return self
+
+    def set_env(self, name, environment):
+        """Do nothing."""
+
+
+class _PartCompiler(Compiler):
+    def __init__(self, typing_context, target_context, library, *arguments):
+        library = _PartLibrary(target_context.codegen(), "part")
+        library.enable_object_caching()
+        super().__init__(typing_context, target_context, library, *arguments)
+
+
+class _Collector(event.Listener):
+    """Stops the garbage collector while a kernel is compiled, since it would visit all objects dozens of times."""
+
+    def __init__(self) -> None:
+        self.kernels: set[Any] = set()
+        self._was_enabled = False
+
+    def on_start(self, event):
+        """Called when numba begins to compile a function. No other thread can compile meanwhile."""
+        if event.data["dispatcher"] in self.kernels:
+            self._was_enabled = gc.isenabled()
+            gc.disable()
+
+    def on_end(self, event):
+        """Called when numba has compiled a function."""
+        if event.data["dispatcher"] in self.kernels and self._was_enabled:
+            gc.enable()
+
+
+_collector = _Collector()
+event.register("numba:compile", _collector)
 
 
 # The cache on disk

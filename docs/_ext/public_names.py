@@ -18,7 +18,7 @@ from sphinx.application import Sphinx
 
 import rosenblatt
 
-MODULES = ("data", "distributed", "figures", "lab", "plots", "reproductions", "textbook", "vc")
+MODULES = ("data", "distributed", "exercises", "figures", "lab", "plots", "reproductions", "textbook", "vc")
 # plain words, and names of commands, that mean something else as often: not linked where they stand alone
 PLAIN_WORDS = {"boundary", "contributions", "distance", "explain", "load", "margin", "proof", "save"}
 # pages that speak of other libraries' Perceptron as well

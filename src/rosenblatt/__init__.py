@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from rosenblatt import data, distributed, figures, lab, plots, reproductions, textbook
+    from rosenblatt import data, distributed, exercises, figures, lab, plots, reproductions, textbook
     from rosenblatt.circles.fitting import fit_circle
     from rosenblatt.circles.shapes import Circle, HalfSpace, NoCircle, Outside, circle_from_plane
     from rosenblatt.estimators.calibration import calibrated
@@ -126,6 +126,7 @@ _HOMES = {
 _MODULES = {
     "data": "data",
     "distributed": "distributed",
+    "exercises": "exercises",
     "figures": "figures",
     "lab": "lab",
     "plots": "plots",

@@ -48,7 +48,7 @@ def test_a_state_and_a_link_to_it_give_the_same_page(tmp_path):
     [
         ("none.csv", "There is no file none.csv"),
         ("rows.parquet", "must end in .csv"),
-        ("http://127.0.0.1:1/x/", "no state after a #"),
+        ("http://127.0.0.1:1/x/", "nothing after a #"),
         ("-o .", "is not a regular file, so it cannot be written"),
         ("-o no/such/page.html", "There is no folder"),
     ],

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 from sklearn.datasets import load_digits, load_iris, load_wine
 
-from rosenblatt import Perceptron, figures, separability, vc
+from rosenblatt import Perceptron, figures, separability, textbook, vc
 from rosenblatt.figures import ciml
 from rosenblatt.figures.ciml import sepals
 from rosenblatt.figures.drawing import flowers, wines
@@ -106,6 +106,14 @@ def test_3_4_the_band_is_empty_and_both_classes_touch_it():
     assert numbers["gamma"] / numbers["length_of_w"] == pytest.approx(numbers["margin"])
     assert set(y[numbers["nearest"]]) == {"setosa", "versicolor"}
     assert sides[numbers["nearest"]] == pytest.approx(numbers["gamma"])
+
+
+def test_algorithm_7_columns_and_rows_have_the_same_area_and_give_the_average():
+    drawing = drawn("algorithm-7")
+    columns, rows = (sum(bar.get_width() * bar.get_height() for bar in ax.patches) for ax in drawing.picture.axes)
+    assert columns == rows == drawing.numbers["area"]
+    D = [([-1, 0], -1), ([-1, 2], -1), ([2, 4], 1), ([1, -1], 1)]
+    assert drawing.numbers["average"] == textbook.averaged_perceptron_train(D, 3)[0][0]
 
 
 def test_4_12_the_plane_has_the_four_corners_on_their_sides():

@@ -5,6 +5,7 @@ import csv
 import datetime
 import gzip
 import io
+import json
 import os
 import random
 from importlib.metadata import version
@@ -52,8 +53,16 @@ def made_files():
         "new.csv": "".join([names, *rows[900:]]),
         "policies.csv": policies(),
         "iris.csv": iris(),
+        "ada.json": results("Ada", {"4.12": [1, 1, -2, 0], "4.2-ties": {"updates": 2, "because": "zero"}}),
+        "broken.json": '{"version": 1, ',
         "points.csv": "x,y,label\n1,1,a\n2,1,a\n-1,-1,b\n-2,0,b\n",
     }
+
+
+def results(student, answers):
+    """Return what a student hands in from the lab."""
+    found = [{"exercise": name, "answer": answer} for name, answer in answers.items()]
+    return json.dumps({"version": 1, "student": student, "results": found})
 
 
 def iris():

@@ -40,6 +40,7 @@ COMMANDS = {
     "demo": "Run a small demo with text and a plot.",
     "figures": "Draw the figures of three textbook chapters from real runs.",
     "lab": "Open a web page that shows a perceptron learning step by step.",
+    "exercises": "List the exercises, or check answers that were handed in.",
 }
 """The subcommands and their short descriptions, in the order of ``rosenblatt --help``."""
 _MODULES = {"check": "separate"}

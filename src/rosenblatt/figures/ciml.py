@@ -544,6 +544,52 @@ def figure_4_11() -> Shown:
     return picture, caption, numbers
 
 
+@figure(TEXT, "algorithm-7", "An average, cut in two ways")
+def figure_algorithm_7() -> Shown:
+    """Draw one weight of a run of 12 examples as columns, one for each example, and as rows, one for each update."""
+    X, y, passes = np.array([[-1, 0], [-1, 2], [2, 4], [1, -1]]), np.array([-1, -1, 1, 1]), 3
+    run = trace(X, y, max_iter=passes, shuffle=False)
+    visits = len(X) * passes
+    counters = [(step.pass_number - 1) * len(X) + step.row + 1 for step in run]
+    changes = [int(y[step.row] * X[step.row, 0]) for step in run]
+    weights = [sum(s for m, s in zip(counters, changes, strict=True) if m <= n) for n in range(visits + 1)]
+    picture = blank(5, 4.4)
+    by_example, by_update = picture.subplots(2, sharex=True)
+    by_example.bar(range(visits + 1), weights, width=1, align="edge", color=BLUE, edgecolor="white", linewidth=1)
+    bottoms = np.cumsum([0, *changes[:-1]])
+    lengths = [visits + 1 - m for m in counters]
+    by_update.barh(bottoms, lengths, changes, counters, align="edge", color=ORANGE, edgecolor="white", linewidth=1)
+    for m, s, length, bottom in zip(counters, changes, lengths, bottoms, strict=True):
+        words = f"{s} · {length} = {s * length}"
+        by_update.text(m + length / 2, bottom + s / 2, words, ha="center", va="center", fontsize="small")
+    by_example.set_title("added up after each example: u ← u + w", fontsize="medium")
+    by_update.set_title("added up at each update: y x₁ · (c − its counter)", fontsize="medium")
+    by_update.set_xlabel("examples seen, n")
+    for ax in (by_example, by_update):
+        ax.set(ylabel="first weight w₁", ylim=(0, weights[-1]), yticks=range(weights[-1] + 1))
+        tidy(ax)
+    u = sum(m * s for m, s in zip(counters, changes, strict=True))
+    c = visits + 1
+    numbers = {
+        "examples": visits,
+        "c": c,
+        "counters": counters,
+        "changes": changes,
+        "w": weights[-1],
+        "u": u,
+        "area": sum(weights),
+        "average": weights[-1] - u / c,
+    }
+    caption = (
+        "The first weight of a run of {examples} examples, with updates at examples {counters[0]}, {counters[1]}, "
+        "{counters[2]} and {counters[3]}. The area is the sum of the weight before the first example and after each: "
+        "{area}. Above it is cut into a column for each example, below into a row for each update, which reaches from "
+        "its counter to c = {c}. By rows it is c w₁ − u = {c} · {w} − {u} = {area}, where u adds up each change times "
+        "its counter: algorithm 7. The average is w₁ − u / c = {average:.3f}."
+    )
+    return picture, caption, numbers
+
+
 @figure(TEXT, "4.12", "XOR, impossible and possible")
 def figure_4_12() -> Shown:
     """Prove that no line separates XOR, then add x1 AND x2 as a feature and draw the plane that a perceptron finds."""

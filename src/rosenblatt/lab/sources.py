@@ -51,11 +51,8 @@ def read_source(source: str) -> dict[str, Any]:
 
     The page reads the table and checks the fields.
     """
-    if source.lower().startswith(_LINKS):
-        fragment = source.partition("#")[2]
-        if not fragment:
-            raise ValueError("the link has no state after a #: copy the whole address of the page, in quotes.")
-        return {"state": _from_fragment(fragment)}
+    if is_link(source):
+        return {"state": _state(text_of_link(source))}
     path = Path(source)
     if path.suffix.lower() not in (".json", *_TABLES):
         raise ValueError(f"{source} must end in .csv, .tsv, .txt or .json, or be a link to a lab page.")
@@ -67,30 +64,44 @@ def read_source(source: str) -> dict[str, Any]:
             f"{MOST_POINTS:,} points."
         )
     try:
-        return {"state": _from_json(content)} if path.suffix.lower() == ".json" else {"table": _decoded(content)}
+        return {"state": _state(content)} if path.suffix.lower() == ".json" else {"table": _decoded(content)}
     except ValueError as fault:
         raise ValueError(f"{source}: {fault}") from None
 
 
-def _from_json(text: str | bytes) -> dict[str, Any]:
+def is_link(source: str) -> bool:
+    """Return whether a source is a link to a page, and not a file."""
+    return source.lower().startswith(_LINKS)
+
+
+def text_of_link(link: str) -> bytes:
+    """Return the JSON that the part of a link after # stands for."""
+    fragment = link.partition("#")[2]
+    if not fragment:
+        raise ValueError("the link has nothing after a #: copy the whole address of the page, in quotes.")
+    try:
+        return base64.urlsafe_b64decode(fragment + "=" * (-len(fragment) % 4))
+    except (ValueError, binascii.Error):
+        raise ValueError("the part of the link after # is not from the lab: copy the whole address.") from None
+
+
+def parsed(text: str | bytes) -> Any:
+    """Return the value of a JSON text; raise a ValueError for other text, NaN and infinity, and too many brackets."""
+
     def refuse(constant: str) -> NoReturn:
         raise ValueError(constant)
 
     try:
-        state = json.loads(text, parse_constant=refuse)
+        return json.loads(text, parse_constant=refuse)
     except (ValueError, RecursionError):
-        raise ValueError("a state of the lab must be JSON, as the page's menu File writes it.") from None
+        raise ValueError("the text must be JSON, as the page writes it.") from None
+
+
+def _state(text: str | bytes) -> dict[str, Any]:
+    state = parsed(text)
     if type(state) is not dict or state.get("version") != 1:
         raise ValueError(f"a state of the lab must be a dictionary with 'version': 1, got {shorten(state)}.")
     return state
-
-
-def _from_fragment(fragment: str) -> dict[str, Any]:
-    try:
-        text = base64.urlsafe_b64decode(fragment + "=" * (-len(fragment) % 4))
-    except (ValueError, binascii.Error):
-        raise ValueError("the part of the link after # is not a state of the lab: copy the whole address.") from None
-    return _from_json(text)
 
 
 def _decoded(content: bytes) -> str:

@@ -369,6 +369,9 @@ def open(
     if not isinstance(labels, bool):
         check_choice("labels", labels, ("optional",))
     check_choice("on_ambiguous", on_ambiguous, ON_AMBIGUOUS)
+    if not isinstance(preparation, Mapping | None):
+        what = "{preparation} must be the preparation of a stream, a dictionary, got {got}: give preparation=stream.preparation."
+        raise ParameterError(what, got=shorten(preparation))
     if first_rows is not None:
         check_integer("first_rows", first_rows, 1)
     if block_rows is not None:

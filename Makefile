@@ -15,7 +15,6 @@ demo: $(READY)
 # one witness of every slow kind (a browser, a cluster, a kill, a page of the site), and all that is quick
 test: lint
 	$(PYTEST) -n 2 -m "not slow"
-	ROSENBLATT_COMPILE=never $(PYTEST) -n 2 -m "not slow" tests/kernels
 
 # all tests, slow ones too
 test-all: lint typescript
@@ -25,6 +24,7 @@ test-all: lint typescript
 # what `make test` leaves out
 test-slow: $(READY) typescript
 	$(PYTEST) -n 2 -m slow
+	ROSENBLATT_COMPILE=never $(PYTEST) -n 2 tests/kernels
 
 # the page's types are checked where npm is; without it that test is skipped and says so
 typescript:

@@ -41,6 +41,7 @@ def rows(tmp_path):
     return written(tmp_path, "rows.svm", "\n".join(lines) + "\n")
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize(("words", "twin"), CASES, ids=lambda value: " ".join(value) if isinstance(value, list) else "")
 def test_the_command_learns_what_the_library_does(rows, tmp_path, words, twin):
     result = ran("train", rows, *words, "--scale", "none", "-o", tmp_path / "m", "--json")

@@ -49,6 +49,7 @@ def test_more_than_two_classes_count_wrong_predictions():
     assert 3 <= last["mistakes"] <= 9
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(
     ("words", "learner"),
     [

@@ -21,6 +21,7 @@ XOR = [[0, 0], [0, 1], [1, 0], [1, 1]], [-1, 1, 1, -1]
 REVIEWS = [[1, 0, 0], [0, 1, 0], [1, 0, 1], [0, 1, 1]], [1, -1, -1, 1]
 
 
+@pytest.mark.quick_cases(50)
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks([Combinations(), Combinations(3), Combinations((2, 2))])
 def test_scikit_learn_contract(estimator, check):

@@ -66,6 +66,7 @@ def check(state, capsys):
     return code, names, out
 
 
+@pytest.mark.quick_cases(70)
 @pytest.mark.parametrize("state", STATES, ids=name_of)
 def test_it_gives_the_same_bits(state, capsys):
     _, names, out = check(state, capsys)

@@ -54,6 +54,7 @@ def quiet():
         yield
 
 
+@pytest.mark.quick_cases(60)
 @pytest.mark.parametrize("state", BY_PASSES, ids=name_of)
 def test_fit_gives_the_same_bits(state, quiet):
     made = run(state)
@@ -73,6 +74,7 @@ def test_fit_gives_the_same_bits(state, quiet):
         assert message["predicting"] == {"w": model.coef_[0].tolist(), "b": float(model.intercept_[0])}
 
 
+@pytest.mark.quick_cases(60)
 @pytest.mark.parametrize("state", BY_PASSES, ids=name_of)
 def test_visits_are_those_of_the_visiting_order(state, quiet):
     made = run(state)
@@ -85,6 +87,7 @@ def test_visits_are_those_of_the_visiting_order(state, quiet):
     assert made.passes[-1] == len(made.visits)
 
 
+@pytest.mark.quick_cases(60)
 @pytest.mark.parametrize("state", [s for s in STATES if s.learner != "kernel"], ids=name_of)
 def test_adding_the_updates_up_gives_the_weights(state):
     made = run(state)

@@ -83,6 +83,7 @@ def test_the_points_that_prove_it_have_a_common_mean(state):
         assert verdict["common"] == pytest.approx(mean.tolist(), abs=1e-9 * size)
 
 
+@pytest.mark.quick_cases(60)
 @pytest.mark.parametrize("state", [s for s in many_states() if s.learner not in ("kernel",)], ids=name_of)
 def test_no_run_makes_more_updates_than_the_bound(state):
     _, bound, made = theory(state)

@@ -75,6 +75,7 @@ def test_one_pass_in_any_chunks(case, classes, multi_class):
         assert model.decision_function(X).tobytes() == whole.decision_function(X).tobytes()
 
 
+@pytest.mark.quick_cases(13)
 @several
 @pytest.mark.parametrize("shuffle", [False, True, "once"])
 @every_case
@@ -131,6 +132,7 @@ def test_columns_may_come_late(case, columns):
     assert_same_run(case.learner(max_iter=2, shuffle=False).fit_stream([(narrow, *first[1:]), second]), whole)
 
 
+@pytest.mark.quick_cases(12)
 @several
 @pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("shuffle", [False, True])
@@ -160,6 +162,7 @@ def test_a_run_that_is_interrupted_goes_on(case, shuffle, layout, classes, multi
     assert_same_run(model, whole)
 
 
+@pytest.mark.quick_cases(8)
 @several
 @every_case
 def test_a_file_goes_on_with_the_same_bits(case, classes, multi_class, tmp_path, monkeypatch):
@@ -220,6 +223,7 @@ def decayed_mean(model, X, y, decay):
     return np.tensordot(counts / counts.sum(), weights, 1), np.tensordot(counts / counts.sum(), biases, 1)
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize("decay", [1e-9, 1e-4, 0.01, 0.3, 0.9, 0.999999])
 @pytest.mark.parametrize(("classes", "multi_class"), [(2, "ovr"), (3, "ovr"), (3, "direct")])
 def test_the_mean_is_that_of_its_definition(decay, classes, multi_class):
@@ -231,6 +235,7 @@ def test_the_mean_is_that_of_its_definition(decay, classes, multi_class):
     np.testing.assert_allclose(model.intercept_, b, rtol=1e-9, atol=1e-11)
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("learner", [Perceptron, AveragedPerceptron, MarginPerceptron, PassiveAggressive, AROW])
 @pytest.mark.parametrize("decay", [0.001, 0.2])
 def test_the_same_bits_however_the_rows_come(learner, decay):
@@ -283,6 +288,7 @@ def assert_same(margin, plain):
         assert getattr(margin.report_, name) == getattr(plain.report_, name), name
 
 
+@pytest.mark.quick_cases(8)
 @pytest.mark.parametrize(("classes", "multi_class"), [(2, "ovr"), (3, "ovr"), (3, "direct")])
 @pytest.mark.parametrize("shuffle", [False, True])
 @pytest.mark.parametrize("kind", KINDS)

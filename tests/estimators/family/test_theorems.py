@@ -342,6 +342,7 @@ def test_the_bound_knows_rows_without_weights():
     assert fresh.n_updates_ <= model.report_.bound
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("learner", [AROW, MarginPerceptron, PassiveAggressive])
 def test_a_best_pass_keeps_its_own_counters(learner, tmp_path):
     rng = np.random.default_rng(3)

@@ -48,6 +48,7 @@ def check(case, X, labels, *, passes=3, classes=2, multi_class="ovr", weights=No
     return twin
 
 
+@pytest.mark.quick_cases(42)
 @pytest.mark.parametrize(("classes", "multi_class"), SEVERAL)
 @pytest.mark.parametrize(
     "kind", [pytest.param(kind, marks=pytest.mark.slow) if kind == "float32" else kind for kind in KINDS]
@@ -58,6 +59,7 @@ def test_every_kind_of_numbers(case, kind, classes, multi_class):
     check(case, X, labels, classes=classes, multi_class=multi_class)
 
 
+@pytest.mark.quick_cases(20)
 @pytest.mark.parametrize(("classes", "multi_class"), [(2, "ovr"), (6, "ovr"), (6, "direct")])
 @pytest.mark.parametrize("d", [1, 8, 17, 40])  # sums of rows are made in parts, whose ends differ
 @pytest.mark.parametrize("case", FEW, ids=str)
@@ -66,6 +68,7 @@ def test_rows_of_any_width(case, d, classes, multi_class):
     check(case, X, labels, passes=2, classes=classes, multi_class=multi_class)
 
 
+@pytest.mark.quick_cases(30)
 @pytest.mark.parametrize(("classes", "multi_class"), SEVERAL)
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("shuffle", [False, True, "once"])
@@ -87,6 +90,7 @@ def test_weights_of_classes_multiply_those_of_rows(case):
     assert_is_twin(model.fit(X, labels, sample_weight=weights), twin)
 
 
+@pytest.mark.quick_cases(20)
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize(("classes", "multi_class"), SEVERAL)
 @pytest.mark.parametrize("case", [case for case in CASES if case.parameters.get("C") != inf], ids=str)

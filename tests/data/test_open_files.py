@@ -234,7 +234,7 @@ def test_text_with_labels_goes_to_its_readers(tmp_path):
         ({"target": None}, "which column of"),
         ({"columns": ["why"]}, "has no column to learn from: its columns are a, why."),
         ({"delimiter": "::"}, "delimiter must be one ASCII character, got '::'."),
-        ({"preparation": "{{"}, "preparation must be the preparation of a stream, a dictionary, got '{{'"),
+        ({"preparation": "{{"}, "preparation must be a dictionary, the preparation of a stream, got '{{': give stream"),
         ({"preparation": {}, "target": None}, "preparation must be the preparation of a stream"),
     ],
 )

@@ -370,7 +370,7 @@ def open(
         check_choice("labels", labels, ("optional",))
     check_choice("on_ambiguous", on_ambiguous, ON_AMBIGUOUS)
     if not isinstance(preparation, Mapping | None):
-        what = "{preparation} must be the preparation of a stream, a dictionary, got {got}: give preparation=stream.preparation."
+        what = "{preparation} must be a dictionary, the preparation of a stream, got {got}: give stream.preparation."
         raise ParameterError(what, got=shorten(preparation))
     if first_rows is not None:
         check_integer("first_rows", first_rows, 1)

@@ -129,9 +129,18 @@ def test_on_a_phone_the_plane_stays_in_sight(new_lab):
     assert plane["height"] <= PHONE["height"] / 2
 
 
+def test_on_a_phone_the_tab_of_the_panel_is_in_sight(new_lab):
+    lab = new_lab(viewport=PHONE).open(state_with(FOUR, panel="bound"))
+    for panel in ("bound", "algorithm"):
+        lab.change(panel=panel)
+        tab, tabs = (lab.page.locator(place).bounding_box() for place in (f"#tab-{panel}", ".tabs"))
+        assert tabs["x"] <= tab["x"]
+        assert tab["x"] + tab["width"] <= tabs["x"] + tabs["width"] + 1
+
+
 def test_pages_that_show_less(new_lab, address):
     seen = {}
-    for query in ("?present", "?embed=plane", "?embed=bound", "?embed=%3Cb%3E"):
+    for query in ("?present", "?embed=plane", "?embed=bound", "?embed=%3Cb%3E", "?embed=own"):
         lab = new_lab(address + query).open(state_with(FOUR, order="fixed", at=1))
         parts = ("#controls", "#plane", "#sentence", "#play", "#panel-bound", "#panel-algorithm")
         seen[query] = [part for part in parts if lab.page.locator(part).is_visible()]
@@ -142,4 +151,41 @@ def test_pages_that_show_less(new_lab, address):
         "?embed=plane": ["#plane", "#sentence", "#play"],
         "?embed=bound": ["#play", "#panel-bound"],
         "?embed=%3Cb%3E": ["#controls", "#plane", "#sentence", "#play", "#panel-algorithm"],
+        "?embed=own": ["#plane", "#sentence", "#play"],
     }
+
+
+def test_the_large_view_for_a_lecture_is_in_the_menu_and_ends_with_escape(lab):
+    lab.open(state_with(FOUR, order="fixed", at=1))
+    lab.page.get_by_role("button", name="File", exact=True).click()
+    lab.page.get_by_role("button", name="For a lecture").click()
+    lab.frame()
+    assert not lab.page.locator("#controls").is_visible()
+    lab.page.keyboard.press("ArrowRight")
+    assert lab.get("lab.at") == 3
+    lab.page.keyboard.press("Escape")
+    assert lab.page.locator("#controls").is_visible()
+
+
+def test_regions_are_those_of_ones_own_line_while_it_is_moved(lab):
+    lab.open(state_with(FOUR, panel="own", own=(0.0, 1.0, 0.0)))
+    before = lab.pixels(-2.5, 2.5)
+    lab.change(own=[0, -1, 0])
+    assert lab.pixels(-2.5, 2.5) != before
+    assert lab.text("#sentence").startswith("Regions and rings are those of your line")
+
+
+def test_labels_keep_off_lines(lab):
+    lab.open(state_with(FOUR))
+    found = lab.get(
+        """[[], [[100, 100], [200, 0]]].map((line) => {
+          const picture = new (labModule("picture.js").Picture)(200, 200);
+          picture.path(line, { stroke: "black" });
+          picture.label([100, 100], "a label");
+          picture.settle([]);
+          const { x, y } = picture.things.at(-1);
+          return [x > 100, y < 100];
+        })"""
+    )
+    assert found[0] == [True, True], "above it, to the right"
+    assert found[1] != [True, True], "where the line is"

@@ -26,6 +26,8 @@ def place(lab, *keys):
 def test_points_are_placed_trained_on_and_taken_back(lab):
     lab.open(EMPTY)
     tab_to(lab, "plane-canvas")
+    lab.frame()
+    assert "Enter places a point" in lab.text("#mode")
     place(lab, "Shift+ArrowRight", "Shift+ArrowUp", "Enter", "2", "Shift+ArrowLeft", "Shift+ArrowLeft", "Enter")
     place(lab, "1", "Shift+ArrowUp", "Enter")
     lab.wait()

@@ -160,6 +160,7 @@ def test_leaving_keeps_the_points_and_is_undone_in_one_step(lab):
 def test_four_points_of_shattering_are_cut_by_lines_again(lab):
     lab.open()
     choose(lab, "shattering")
+    assert not lab.page.locator("#play").is_visible(), "the game has no run to play"
     last_step(lab)
     press(lab, "Three points")
     assert pressed(lab) == ["Three points"]

@@ -39,6 +39,7 @@ def test_a_parameter_changes_the_run_and_the_address_keeps_it(lab):
     lab.page.keyboard.press("Enter")
     lab.wait()
     assert lab.page.input_value("#set-margin") == "5", "what is out of range is put back"
+    assert lab.text("#notice-words") == "The margin must be a number from 0 to 1,000."
 
 
 def test_plain_steps_have_no_limit_to_set(lab):

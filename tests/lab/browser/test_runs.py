@@ -101,3 +101,13 @@ def test_arrows_step_and_the_sentence_says_what_happened(lab):
     assert lab.get("lab.at") == 4
     lab.page.keyboard.press("End")
     assert lab.get("lab.at") == 8
+
+
+def test_a_step_from_the_end_is_the_first_of_the_run(lab):
+    lab.open(state_with([(1, 1, 1), (2, 0, 1), (-1, 0, -1), (0, -2, -1)], order="fixed", at=None))
+    step = lab.page.get_by_role("button", name="Step (→)")
+    assert lab.get("lab.at === lab.replay.visits")
+    step.click()
+    lab.frame()
+    assert lab.get("lab.at") == lab.get("lab.replay.updates[0]")
+    assert lab.text("#sentence").startswith("Point 1, ")

@@ -92,7 +92,7 @@ class Card {
     this.tries = make("ul", { className: lesson.outcome === "none" ? "row tries" : "tries" }, ...this.rows.map(({ item }) => item));
     const answer = make("details", { id: "lesson-answer" }, make("summary", {}, "The answer"), make("p", {}, ...rich(lesson.answer)));
     this.question = make("div", { className: "question" }, answer);
-    const leave = button("Leave the lesson", () => start(""), { className: "plain" });
+    const leave = button("Leave", () => start(""), { className: "plain", "aria-label": "Leave the lesson" });
     const title = make("h2", { id: "lesson-title" }, lesson.title);
     const head = make("div", { className: "row head" }, title, this.count, leave);
     this.parts = [head, this.words, this.tries, this.question, make("div", { className: "row" }, this.back, this.next)];

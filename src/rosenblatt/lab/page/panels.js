@@ -53,6 +53,7 @@ export function createPanels(root, app) {
       open = null;
       for (const part of parts) {
         const chosen = part.panel.id === scene.state.panel;
+        if (chosen && part.page.hidden) list.scrollLeft = part.tab.offsetLeft - list.offsetLeft - 48; // on a phone: in sight
         part.tab.setAttribute("aria-selected", String(chosen));
         part.tab.tabIndex = chosen ? 0 : -1;
         part.page.hidden = !chosen;

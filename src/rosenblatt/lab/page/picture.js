@@ -115,7 +115,7 @@ export class Picture {
 
 /** Return about the box of a text. @param {{x: number, y: number, text: string, size: number, anchor: CanvasTextAlign}} text */
 function boxOf({ x, y, text, size, anchor }) {
-  const [w, h] = [0.56 * size * text.length, size + 4];
+  const [w, h] = [0.56 * size * text.length + 6, size + 4];
   return { x: x - (anchor === "right" ? w : anchor === "center" ? w / 2 : 0), y: y - size, w, h };
 }
 

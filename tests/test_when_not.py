@@ -11,7 +11,7 @@ LINEAR = ("Perceptron", "Averaged", "Logistic", "Linear SVC", "SGD")
 
 
 ACCURACY, SEVERAL, FIT, PREDICT, PROBABILITIES, EVERYDAY = read_tables(PAGE)
-SAID = " ".join(PAGE.split("## What they say")[1].split("## Probabilities")[0].split())
+SAID = " ".join(PAGE.split("## What the tables say")[1].split("## Probabilities")[0].split())
 
 
 def mean(data, learner, table=ACCURACY):
@@ -65,7 +65,7 @@ def bold_kernels():
         f"logistic regression and {mean('few noisy rows', 'Tree')} for a tree)",
         f"breast cancer ({mean('breast cancer', 'Averaged')} against {mean('breast cancer', 'Logistic')} for logistic",
         f"iris with one-vs-rest ({mean('iris', 'Averaged')} against {mean('iris', 'Logistic')} for logistic",
-        f"mends that, with {mean('iris', 'Direct', SEVERAL)}.",
+        f"solves that, with {mean('iris', 'Direct', SEVERAL)}.",
         f"trains in {min((row['Averaged'] for row in FIT.values()), key=float)} to "
         f"{max((row['Averaged'] for row in FIT.values()), key=float)} of logistic regression's time",
     ],

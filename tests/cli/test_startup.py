@@ -17,6 +17,8 @@ HEAVY = (
     "sklearn",
     "joblib",
     "pandas",
+    "numpy.f2py",
+    "numpy.testing",
     "scipy.spatial",
     "scipy.stats",
     "matplotlib",

@@ -44,9 +44,9 @@ class Planted:
         return exec, ("print('run by its file')",)
 
 
-def run(folder, before="", umask=-1):
+def run(folder, before="", umask=-1, after=""):
     env = {**os.environ, "NUMBA_CACHE_DIR": str(folder), "ROSENBLATT_COMPILE": "always"}
-    words = [sys.executable, "-c", before + CODE]
+    words = [sys.executable, "-c", before + CODE + after]
     ran = subprocess.run(words, env=env, umask=umask, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     return ran.stdout.strip()
@@ -241,3 +241,10 @@ def test_a_link_to_a_folder_of_the_user_is_followed(tmp_path, monkeypatch):
     (tmp_path / "rosenblatt").symlink_to(tmp_path / "elsewhere")
     assert parts.cache_folder().parent == tmp_path / "elsewhere"
     assert jit._is_safe(parts.cache_folder())
+
+
+def test_a_kernel_from_the_cache_imports_no_compiler(tmp_path):
+    """What numba needs to compile takes a fifth of a second to import."""
+    run(tmp_path)
+    after = "import sys\nassert 'numba' in sys.modules\nassert 'numba.np.linalg' not in sys.modules\n"
+    assert run(tmp_path, after=after) == ""

@@ -65,6 +65,7 @@ _OPTION_NAMES = {
     "missing_values": "--missing-value",
 }
 """For each Python parameter whose option has a different name, the name of the option."""
+_LAZY_MODULES = ("char", "ctypeslib", "f2py", "ma", "polynomial", "rec", "testing")
 _available: ContextVar[frozenset[str] | None] = ContextVar("options of the running command", default=None)
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -88,6 +89,7 @@ def exit_on_error(command: Callable[P, R]) -> Callable[P, R]:
             warnings.filterwarnings("ignore", message="X (does not have valid|has) feature names")
             warnings.showwarning = lambda message, *_, **__: print_note(str(message))
             try:
+                _hide_lazy_modules()
                 return command(*args, **kwargs)
             except NegativeAnswer as no:
                 if str(no):
@@ -103,6 +105,18 @@ def exit_on_error(command: Callable[P, R]) -> Callable[P, R]:
                 raise typer.Exit(2) from None
 
     return guarded
+
+
+def _hide_lazy_modules() -> None:
+    """Leave modules that no command uses out of the listed names of NumPy, for a quick start.
+
+    NumPy imports these modules when they are looked up. SciPy looks up all listed names when it is imported.
+    """
+    import numpy as np
+
+    listed = [name for name in np.__all__ if name not in _LAZY_MODULES]
+    np.__all__ = listed
+    vars(np)["__dir__"] = lambda: listed
 
 
 def enable_gc() -> None:

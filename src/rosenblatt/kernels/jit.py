@@ -27,6 +27,7 @@ from numba.core import event
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.runtime.nrt import rtsys
 from numba.extending import overload
 
 from rosenblatt.kernels.instructions import INSTRUCTIONS
@@ -227,9 +228,14 @@ class KernelCache(FunctionCache):
         )
 
     def load_overload(self, sig, target_context):
-        """Return the compiled code for a signature, or None if no readable file contains the code."""
+        """Return the compiled code for a signature, or None if no readable file contains the code.
+
+        Unlike numba's own method, this does not import all that numba needs to compile functions of NumPy and SciPy,
+        which takes a fifth of a second. Numba imports it before it compiles a function.
+        """
         try:
-            return super().load_overload(sig, target_context)
+            rtsys.initialize(target_context)
+            return self._load_overload(sig, target_context)
         except Exception as fault:  # unpickling a damaged file may raise anything
             _warn(f"could not be read ({type(fault).__name__})")
             with suppress(OSError):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rosenblatt.estimators.kernel import KernelPerceptron
     from rosenblatt.estimators.margin_learners import AROW, MarginPerceptron, PassiveAggressive
     from rosenblatt.estimators.perceptron import AveragedPerceptron, Perceptron, VotedPerceptron
+    from rosenblatt.estimators.pruning import pruned
     from rosenblatt.estimators.rescaled import RescaledPerceptron
     from rosenblatt.estimators.river import to_river
     from rosenblatt.features import Combinations, ExactScaler, SphereLift, TextHasher, n_combinations
@@ -61,6 +62,7 @@ _HOMES = {
         "Perceptron",
         "VotedPerceptron",
     ),
+    "estimators.pruning": ("pruned",),
     "estimators.rescaled": ("RescaledPerceptron",),
     "estimators.river": ("to_river",),
     "features": (

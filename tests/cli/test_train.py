@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_extraction.text import HashingVectorizer
 
 import rosenblatt
 from helpers.commands import AND, THREE, command, ran, refused, written
@@ -271,3 +272,61 @@ def test_lines_of_text_have_defaults_of_their_own(tmp_path):
     assert found(number, *as_text, "--learner", "arow") == ("AROW", 5, 10.0, 1)
     plain = written(tmp_path, "plain.txt", "".join(f"{label} {text}\n" for label, text in rows))
     assert found(plain, "--label-first") == ("AROW", 3, 1.0, 2)
+
+
+def test_pruning_makes_the_file_small(tmp_path):
+    rng = np.random.default_rng(0)
+    words = np.array([f"word{k}" for k in range(2000)])
+    lines = [f"{'ab'[k % 2]} {'ab'[k % 2] * 3} {' '.join(rng.choice(words, 20))}\n" for k in range(300)]
+    path, model = written(tmp_path, "train.txt", "".join(lines)), tmp_path / "m"
+    given = ["train", path, "--label-first", "--bits", "14", "-o", model]
+    ran(*given)
+    whole, size = rosenblatt.load(model), model.stat().st_size
+    found = json.loads(ran(*given, "--prune", "90%", "--json").stdout)
+    weights = np.count_nonzero(whole.coef_)
+    assert found["pruned"] == {"weights": weights, "removed": int(0.9 * weights), "rows": None}
+    assert model.stat().st_size < 0.1 * size
+    small = rosenblatt.load(model)
+    assert np.count_nonzero(small.coef_) == weights - int(0.9 * weights)
+    twin = rosenblatt.pruned(whole, share=0.9)
+    assert np.array_equal(small.coef_, twin.coef_)
+    kept = small.coef_[0] != 0
+    assert small.feature_names_in_.tolist() == twin.feature_names_in_.tolist()
+    assert small.feature_names_in_[kept].tolist() == whole.feature_names_in_[kept].tolist()
+    assert all(name.startswith("#") for name in small.feature_names_in_[~kept])
+    said = ran(*given, "--prune", "auto", "--holdout", "20%").stdout
+    assert "were removed, which changes no label of 48 rows." in " ".join(said.split())
+    assert "Accuracy 100.00% on 60 rows" in said
+    calibrated = json.loads(ran(*given, "--prune", "auto", "--calibrate", "--json").stdout)
+    assert calibrated["pruned"]["rows"] == calibrated["calibration"]["rows"] == 60
+    assert rosenblatt.load(model).predict_proba([{"text": "aaa"}])[0, 0] > 0.9
+
+
+def test_what_cannot_be_pruned_is_refused_first(points, tmp_path):
+    given = ["train", points, "-t", "label", "-o", tmp_path / "m", "--prune"]
+    assert "--prune expects auto or a fraction of the weights, such as 90%, got '100%'" in refused(*given, "100%")
+    assert "--prune removes weights of a single vector" in refused(*given, "auto", "--learner", "kernel")
+    assert "cannot be combined with --cluster" in refused(*given, "0.5", "--cluster", "dask").replace("--prune", "it")
+    rows = points.read_text()
+    words = ["train", "-", "-t", "label", "--prune", "auto"]
+    assert "cannot be combined with --prune, which reads the rows again" in refused(*words, input=rows)
+    assert not (tmp_path / "m").exists()
+
+
+def test_characters_instead_of_words(tmp_path):
+    rows = [("de", "der Mond scheint"), ("en", "the moon shines")] * 5
+    path = written(tmp_path, "train.txt", "".join(f"__label__{label} {text}\n" for label, text in rows))
+    ran("train", path, "--characters", "2-3", "-o", tmp_path / "m")
+    model = rosenblatt.load(tmp_path / "m")
+    assert model.preparation_["characters"] == [2, 3]
+    X, _ = rosenblatt.data.open(path, preparation=model.preparation_).read()
+    counts = HashingVectorizer(
+        n_features=2**18, ngram_range=(2, 3), analyzer="char_wb", alternate_sign=False
+    ).transform(text for _, text in rows)
+    assert X.nnz == counts.nnz
+    assert model.predict([{"text": "derselbe"}, {"text": "these"}]).tolist() == ["de", "en"]
+    assert model.predict_one({"text": "derselbe"}) == "de"
+    assert "leave out --ngrams" in refused("train", path, "--characters", "2-3", "--ngrams", "2")
+    assert "--characters expects" in refused("train", path, "--characters", "2:3")
+    for wrong in ("0-3", "3-2", "3-99"):
+        assert "characters" in refused("train", path, "--characters", wrong)

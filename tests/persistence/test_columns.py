@@ -99,6 +99,55 @@ def test_packing_keeps_every_bit(lines, ranged):
         assert again[name].shape == array.shape
 
 
+def few_entries(n_rows=20, width=3000, seed=0):
+    """Return arrays of which few entries are used, in many columns; the values of ``w`` fit into float32."""
+    rng = np.random.default_rng(seed)
+    w, s = np.zeros((n_rows, width)), np.ones((n_rows, width))
+    places = rng.random(w.shape) < 0.05
+    w[places], s[places] = rng.integers(-9, 9, places.sum()) / 4, rng.random(places.sum())
+    w[0, :3] = -0.0, 1e-310, np.float32(1e38)
+    return {"learned.state.w": w, "learned.state.u": np.zeros_like(w), "learned.state.s": s, "b": np.zeros(n_rows)}
+
+
+def test_few_entries_of_many_columns_are_stored_alone():
+    arrays = few_entries()
+    width, packed = pack_columns(arrays)
+    assert (width, "columns" in packed) == (3000, False)
+    assert sum(array.nbytes for array in packed.values()) < 0.05 * sum(array.nbytes for array in arrays.values())
+    assert (packed["learned.state.w"].dtype, packed["learned.state.s"].dtype) == (np.float64, np.float64)
+    again = unpack_columns(width, packed, None)
+    assert {name: array.tobytes() for name, array in again.items()} == {
+        name: array.tobytes() for name, array in arrays.items()
+    }
+    arrays["learned.state.w"][0, 1] = 0.0  # the only number that float32 cannot represent
+    width, packed = pack_columns(arrays)
+    assert packed["learned.state.w"].dtype == np.float32
+    assert unpack_columns(width, packed, None)["learned.state.w"].tobytes() == arrays["learned.state.w"].tobytes()
+    arrays["feature_ranges"] = (np.arange(3000) % 3 == 0) * 2.5
+    width, packed = pack_columns(arrays)
+    assert packed["columns"].tolist() == list(range(0, 3000, 3))
+    assert packed["feature_ranges"].tolist() == [2.5] * 1000
+    assert unpack_columns(width, packed, None)["feature_ranges"].tolist() == arrays["feature_ranges"].tolist()
+
+
+FORGED_ENTRIES = {
+    "w.ends": ([], [5, 3], [-1], [[2]], [1.0]),
+    "w.columns": ([0, 3000], [-1, 0], [1, 0], [0, 0], [0.0, 1.0], [0], [[0, 1]], None),
+    "w": ([1, 2], [1.0], [[1.0, 2.0]]),
+}
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, one) for name, some in FORGED_ENTRIES.items() for one in some])
+def test_forged_entries_are_refused(name, value):
+    arrays = {"w": np.array([1.0, 2.0]), "w.columns": np.array([0, 7], np.int32), "w.ends": np.array([2])}
+    assert unpack_columns(3000, arrays, None)["w"][0, [0, 7]].tolist() == [1.0, 2.0]
+    del arrays[name]
+    if value is not None:
+        arrays[name] = np.array(value) if name != "w.columns" or type(value[0]) is not int else np.array(value, "i4")
+    with pytest.raises(ValueError, match=r"the array 'w.*' must"):
+        unpack_columns(3000, arrays, None)
+
+
 @pytest.mark.parametrize(
     "names",
     [None, [], ["a", "b"], ["#0", "#1"], ["a", "#0", "#1", "b", "#3"], ["#00", "#1"], ["#5", "#6", "a"], ["#3", "#2"]],

@@ -273,8 +273,8 @@ def test_a_newer_format_asks_for_an_upgrade(path):
     X, y = examples()
     save(Perceptron(max_iter=2).fit(X, y), path)
     header, arrays = read_container(path)
-    write_container(path, {**header, "version": 4, "news": True}, arrays)
-    with pytest.raises(ValueError, match=r"in format 4, newer than format 3.*upgrade it with pip"):
+    write_container(path, {**header, "version": 5, "news": True}, arrays)
+    with pytest.raises(ValueError, match=r"in format 5, newer than format 4.*upgrade it with pip"):
         load(path)
     write_container(path, {**header, "version": 2}, arrays)
     with pytest.raises(ValueError, match="'version' must be an integer of at least 3, got 2"):

@@ -200,6 +200,9 @@ class RowOptions(FileOptions):
     missing_value: list[str] | None = option(None, "WORD", "String that marks a missing value. Repeatable.")
     bits: int | None = option(None, "N", "Hash words to 2^N columns.  [default: 18]")
     ngrams: int | None = option(None, "N", "Also count sequences of up to N words.  [default: 1; lines of text: 2]")
+    characters: str | None = option(
+        None, "N-M", "Count sequences of N to M characters inside words instead of words, such as 3-5."
+    )
     label_first: bool | None = option(
         None, None, "In lines of text: the first word of each line is its label.", "--label-first"
     )
@@ -210,6 +213,8 @@ class RowOptions(FileOptions):
         given = self.given
         if "kind" in given:
             given["kind"] = column_types_of(given["kind"])
+        if "characters" in given:
+            given["characters"] = characters_of(given["characters"])
         if "weight" in given:
             given["weight"] = column_of(given["weight"])
         about_files = {place.name for place in fields(FileOptions)}
@@ -233,6 +238,18 @@ def column_of(text: str | None) -> str | int | None:
     (-1, 'class')
     """
     return int(text) if text is not None and re.fullmatch(r"-?\d+", text) else text
+
+
+def characters_of(text: str) -> tuple[int, int]:
+    """Return the smallest and the largest number of characters in an n-gram, parsed from a text such as ``3-5``.
+
+    >>> characters_of("3-5"), characters_of("4")
+    ((3, 5), (4, 4))
+    """
+    match = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
+    if match is None:
+        raise ValueError(f"--characters expects the smallest and the largest number, such as 3-5, got {text!r}.")
+    return int(match[1]), int(match[2] or match[1])
 
 
 def column_types_of(pairs: Sequence[str]) -> dict[str, str]:

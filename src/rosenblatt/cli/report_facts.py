@@ -68,7 +68,7 @@ def report_facts(
         "columns": None if columns is None or model.preparation is None else _column_facts(columns, model.preparation),
         "options": {name: _plain(value) for name, value in options.changed.items() if name not in _OF_OUTPUT},
         "parameters": model.options.to_plain(model.learner, model.state.seed),
-        "summary": str(model.report),
+        "summary": str(training.report),
         "version": __version__,
     }
 

@@ -52,9 +52,12 @@ from rosenblatt.cli.train_run import (
     calibration_line,
     check_read_once,
     cross_validate,
+    fraction_of,
     more_seeds,
     needs_data,
     predict_with_bar,
+    prune_share,
+    pruned_line,
 )
 from rosenblatt.messages import (
     ParameterError,
@@ -71,7 +74,6 @@ from rosenblatt.messages import (
 if TYPE_CHECKING:
     from rosenblatt.data import Stream
     from rosenblatt.data.describe import ColumnTable, Risk
-    from rosenblatt.scaling import ColumnScale
     from rosenblatt.splits import Rule
     from rosenblatt.training.model_file import TrainedModel
     from rosenblatt.training.options import RunOptions
@@ -195,6 +197,12 @@ class TrainOptions(Group):
     calibrate: bool = option(
         False, None, "Hold out a fifth of the rows, and fit probabilities to them, for predict --proba."
     )
+    prune: str | None = option(
+        None,
+        "HOW",
+        "Remove the smallest weights, so that the model file is small: a fraction of them, such as 90%, or auto. auto "
+        "holds out a fifth of the rows, and removes as many weights as change none of their predictions.",
+    )
     no_curve_check: bool = option(
         False,
         None,
@@ -258,6 +266,13 @@ class TrainOptions(Group):
             raise ValueError("--resume needs --checkpoint, the file to resume from.")
         if self.passes is not None and self.passes < 1:
             raise ValueError(f"--passes must be 1 or more, got {self.passes}.")
+        if self.prune is not None:
+            prune_share(self.prune)
+            if self.learner in ("kernel", "voted"):
+                raise ValueError(
+                    f"--prune removes weights of a single vector for each class, which --learner {self.learner} does "
+                    "not predict with: leave it out."
+                )
         self.imbalance.check(self.learner or "averaged")
         if self.holdout_by and self.holds_last:
             raise ValueError("--holdout-by and --holdout last are two ways to hold out rows: use only one.")
@@ -283,6 +298,7 @@ class TrainOptions(Group):
             ("folds", self.folds, "workers load whole files: test on other files with --test"),
             ("seeds", self.seeds > 1 or None, "it trains one model at a time: run it once for each --seed"),
             ("calibrate", self.calibrate or None, "workers load whole files: calibrate the model in Python"),
+            ("prune", self.prune, "workers load whole files: prune the model in Python"),
             ("cost", self.imbalance.cost or None, "workers load whole files: give a --threshold"),
             ("cache", self.cache, "workers keep their rows in memory: leave it out"),
         ):
@@ -446,8 +462,8 @@ def train(*, data: list[str] = FILES, options: TrainOptions) -> None:
             if risk.kind == "group":
                 remark += f"; --holdout-by {shlex.quote(risk.column)} tests on other values"
             print_note(f"look at {remark}{'' if remark.endswith('?') else '.'}")
-        print_scale(training.stream.scale, training.stream.feature_names, automatic=options.scale == "auto")
-        print_report(model, answer)
+        print_scale(training.stream, automatic=options.scale == "auto")
+        print_report(training, answer)
     error = save_error or report_error or test_error
     if error is not None:
         raise error
@@ -554,7 +570,9 @@ def _with_defaults(data: Sequence[str], options: TrainOptions) -> TrainOptions:
     """Return the options with the default learner, and with all other defaults for lines of text."""
     if not _are_lines_of_text(data, options.rows):
         return replace(options, learner=options.learner or "averaged")
-    rows = replace(options.rows, ngrams=options.rows.ngrams or TEXT_NGRAMS)
+    rows = options.rows
+    if rows.characters is None:
+        rows = replace(rows, ngrams=rows.ngrams or TEXT_NGRAMS)
     if options.learner is not None or options.on.cluster is not None:
         return replace(options, rows=rows, learner=options.learner or "averaged")
     passes = options.passes or (1 if "-" in data else TEXT_PASSES)
@@ -605,6 +623,7 @@ def _single_pass(options: TrainOptions, run_options: RunOptions) -> RunOptions:
         ("holdout_by", options.holdout_by),
         ("folds", options.folds),
         ("calibrate", options.calibrate or None),
+        ("prune", "auto" if options.prune == "auto" else None),
         ("report", None if options.test else options.report),
         *options.imbalance.given.items(),
     ):
@@ -661,8 +680,7 @@ def share_of(text: str) -> float:
     >>> share_of("20%"), share_of("last:0.25")
     (0.2, 0.25)
     """
-    match = re.fullmatch(r"\s*(?:last:)?(\d+\.?\d*|\.\d+)\s*(%?)\s*", text)
-    share = float(match[1]) / (100 if match[2] else 1) if match else 0.0
+    share = fraction_of(text.strip().removeprefix("last:"))
     if not 0.01 <= share <= 0.99:
         raise ValueError(
             "--holdout expects a fraction of the rows between 1% and 99%, such as 20%, or last:20% for the last rows, "
@@ -686,8 +704,9 @@ def seconds(text: str) -> float:
 # The report.
 
 
-def print_report(model: TrainedModel, answer: JsonObject) -> None:
+def print_report(training: Training, answer: JsonObject) -> None:
     """Print the report of a training run, including the accuracy of the model."""
+    model = training.model
     labels = [escape_unprintable(label_text(label)) for label in answer["classes"]]
     shown = ", ".join(labels[:6]) + (f" and {len(labels) - 6:,} more" if len(labels) > 6 else "")
     skipped = f" ({answer['skipped']:,} skipped)" if answer["skipped"] else ""
@@ -701,10 +720,12 @@ def print_report(model: TrainedModel, answer: JsonObject) -> None:
         print_text(kernel_line(answer))
     if "calibration" in answer:
         print_text(calibration_line(answer["calibration"]))
+    if "pruned" in answer:
+        print_text(pruned_line(answer["pruned"]))
     if "threshold" in answer:
         print_text(threshold_line(answer["threshold"], answer["classes"]))
     _print_accuracy(answer)
-    print_text(str(model.report))
+    print_text(str(training.report))
     print_bars(answer["mistakes_by_pass"], "Mistakes by pass")
     if "updates_by_pass" in answer:
         print_bars(answer["updates_by_pass"], "Updates by pass (mistakes, and rows within the margin)")
@@ -739,12 +760,14 @@ def _features(model: TrainedModel) -> str:
     return f"{count_of(len(columns), 'column')} as {features}{words}"
 
 
-def print_scale(scale: ColumnScale | None, names: Sequence[str] | None, automatic: bool) -> None:
+def print_scale(rows: Stream, automatic: bool) -> None:
     """Print one line about the scaling of numeric columns, or nothing if they are not scaled."""
+    scale = rows.scale
     if scale is None or not len(scale.features):
         return
     import numpy as np
 
+    names = rows.feature_names
     count = count_of(len(scale.features), "numeric column")
     done = "centred and divided by" if scale.centre.any() else "divided by"
     by = "the largest absolute value" if scale.method == "maxabs" else "the standard deviation"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from rosenblatt.cli.output import JsonObject, ProgressBar, enable_gc, error_text, print_note
 from rosenblatt.cli.test import NO_ROWS, Predictions, class_scores, predictions_of
-from rosenblatt.messages import Message, ParameterError, Setting, label_text, name_some, plain_label
+from rosenblatt.messages import Message, ParameterError, Setting, count_of, label_text, name_some, plain_label
 
 if TYPE_CHECKING:
     from rosenblatt.cli.train import TrainOptions
@@ -19,10 +20,13 @@ if TYPE_CHECKING:
     from rosenblatt.training.batches import TrainingSource
     from rosenblatt.training.model_file import TrainedModel
     from rosenblatt.training.options import RunOptions
+    from rosenblatt.training.report import Report
     from rosenblatt.training.train import Checkpointing, MakeRun
 
 UNSEEN_SHARE = 0.2
-"""The fraction of the rows of each class that ``--calibrate`` and ``--cost`` hold out of training."""
+"""The fraction of the rows of each class that ``--calibrate``, ``--cost`` and ``--prune auto`` hold out of training."""
+_MOST_COMPARED = 100_000
+"""``--prune auto`` compares the predictions of about this many rows at most, which are kept in memory."""
 _TOO_FEW = "there are too few rows to hold out some of each class: add rows, or train without --holdout or --folds."
 
 
@@ -36,6 +40,8 @@ class Training:
     """A training run of the command: a stream of rows, the options of the run, and the resulting model."""
 
     model: TrainedModel
+    report: Report
+    """The report of the run, before weights were removed."""
 
     def __init__(
         self,
@@ -51,12 +57,13 @@ class Training:
         self.stream = rows
         """The training rows."""
         self._unseen: Rule | None = None
-        """The rule that holds out rows for fitting probabilities and the threshold, or None if neither is fitted."""
+        """The rule that holds out rows for probabilities, the threshold and pruning, or None if none is needed."""
         self._costs: dict[Any, float] = {}
         self._threshold: JsonObject = {}
+        self._pruned: JsonObject = {}
         self.rows, self.ranges_differ = 0, 0.0
         self.small_classes: Message | None = None
-        if options.calibrate or options.imbalance.cost:
+        if options.calibrate or options.imbalance.cost or options.prune == "auto":
             from rosenblatt.splits import Split
 
             self._unseen = (
@@ -82,6 +89,8 @@ class Training:
         bar = ProgressBar(label, self.paths, self.run_options.max_iter)
         completed = self._learn(source, bar, checkpoints)
         unseen = self.unseen
+        if self.options.prune is not None:
+            self._prune(unseen)
         if unseen is not None:
             if self._costs:
                 self._find_threshold(unseen)
@@ -91,7 +100,7 @@ class Training:
 
     @property
     def unseen(self) -> Stream | None:
-        """The rows held out for fitting probabilities and the threshold, or None if neither is fitted."""
+        """The rows held out for probabilities, the threshold and pruning, or None if none are."""
         if self._unseen is None:
             return None
         return self.rows_given.part(self._unseen, held=True, scaled_as=self.stream)
@@ -116,6 +125,30 @@ class Training:
             )
         numbers, scores, weight = (np.concatenate(column) for column in zip(*found, strict=True))
         return numbers, scores, weight
+
+    def _prune(self, unseen: Stream | None) -> None:
+        """Remove the share of the weights that is asked for, or as many as change no label of the rows ``unseen``."""
+        from rosenblatt.data.preparation import hashed_columns
+        from rosenblatt.training.pruning import Pruner
+        from rosenblatt.training.rows import as_rows
+
+        model, share, rows = self.model, prune_share(self.options.prune or "auto"), 0
+        pruner = Pruner(model.state, model.options.hypothesis)
+        if share is not None:
+            removal = pruner.removal(share)
+        else:
+            assert unseen is not None
+            blocks = []
+            with ProgressBar("pruning", self.paths) as bar:
+                for block in bar.track(unseen):
+                    blocks.append(as_rows(block.X))
+                    rows += len(block)
+                    if rows >= _MOST_COMPARED:
+                        break
+            removal = pruner.harmless_removal(blocks)
+        model.feature_names = pruner.names_after(removal, model.feature_names, hashed_columns(model.preparation or {}))
+        model.state, model.early_stopping_state = pruner.state_after(removal), None
+        self._pruned = {"weights": removal.weights, "removed": removal.removed, "rows": rows or None}
 
     def _find_threshold(self, unseen: Stream) -> None:
         """Set the threshold that minimises the total cost of mistakes on the held-out rows ``unseen``."""
@@ -197,6 +230,7 @@ class Training:
                 raise  # no row was visited
             interrupted = True
         self.model = kept[-1]
+        self.report = self.model.report
         threshold = self.options.imbalance.threshold
         if threshold is not None:
             self.model.set_threshold(threshold)
@@ -254,11 +288,12 @@ class Training:
         model.fingerprint = {"files": [Path(path).name for path in self.paths], "rows": self.rows}
         if iter(stream) is not stream:
             model.fingerprint["sha256"] = stream.fingerprint
-        name_features(model, stream.feature_names)
+        if stream.has_named_features:
+            name_features(model, stream.feature_names)
 
     def answer(self, seconds: float) -> JsonObject:
         """Return the results of the run for the report."""
-        model, report = self.model, self.model.report
+        model, report = self.model, self.report
         scale, stopped, cut = self.stream.scale, report.early_stopping, report.last_pass_cut
         return {
             "learner": model.learner,
@@ -273,6 +308,7 @@ class Training:
             **kernel_facts(model),
             **({} if (r := getattr(model.state, "r", None)) is None else {"r": r}),
             **calibration_facts(model),
+            **({"pruned": self._pruned} if self._pruned else {}),
             **({"threshold": self._threshold} if self._threshold else {}),
             "passes": report.passes,
             "updates": report.updates,
@@ -361,6 +397,39 @@ def calibration_line(facts: JsonObject) -> str:
     """
     kinds = " and ".join({"sigmoid": "a sigmoid", "isotonic": "isotonic regression"}[kind] for kind in facts["kinds"])
     return f"Probabilities: fitted to {facts['rows']:,} more rows held out of training, by {kinds}."
+
+
+def prune_share(text: str) -> float | None:
+    """Return the fraction of the weights that ``--prune`` removes, or None for ``auto``.
+
+    >>> prune_share("95%"), prune_share("auto")
+    (0.95, None)
+    """
+    share = fraction_of(text)
+    if text != "auto" and not 0.0 < share < 1.0:
+        raise ValueError(f"--prune expects auto or a fraction of the weights, such as 90%, got {text!r}.")
+    return share or None
+
+
+def fraction_of(text: str) -> float:
+    """Return a fraction such as ``20%`` or ``0.2``; 0 for other texts.
+
+    >>> fraction_of("20%"), fraction_of("0.2"), fraction_of("some")
+    (0.2, 0.2, 0.0)
+    """
+    match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*(%?)\s*", text)
+    return float(match[1]) / (100 if match[2] else 1) if match else 0.0
+
+
+def pruned_line(facts: JsonObject) -> str:
+    """Return a line that says how many weights were removed.
+
+    >>> pruned_line({"weights": 2000, "removed": 1900, "rows": None})
+    'Pruned: 1,900 of 2,000 weights (95.0%) were removed.'
+    """
+    share = facts["removed"] / max(1, facts["weights"])
+    line = f"Pruned: {facts['removed']:,} of {facts['weights']:,} weights ({share:.1%}) were removed"
+    return line + (f", which changes no label of {count_of(facts['rows'], 'row')}." if facts["rows"] else ".")
 
 
 # Testing a model: on other files, on held-out rows, or on the folds of a cross-validation.

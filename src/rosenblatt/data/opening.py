@@ -148,6 +148,7 @@ def open(
     categories: str | None = None,
     bits: int | None = None,
     ngrams: int | None = None,
+    characters: Sequence[int] | None = None,
     label_first: bool = False,
     missing: str | None = None,
     missing_values: Sequence[str] | None = None,
@@ -259,6 +260,10 @@ def open(
         Words, hashed categories and the features of Vowpal Wabbit text share ``2**bits`` columns.
     ngrams : int, default 1
         The maximum number of words in an n-gram; all n-grams of 1 to ``ngrams`` words are counted.
+    characters : (int, int), optional
+        The smallest and the largest number of characters in an n-gram. Such n-grams are counted instead of words, as by
+        `TextHasher` with ``analyzer="char_wb"``: inside the parts of a text between whitespace, which get a space at
+        each end. They suit short texts, misspelled words, and telling languages.
     label_first : bool, default False
         Whether each line is a label, which is its first word, and a text. The columns are called label and text.
     missing : "error", "zero", "mean" or "auto", default "error"

@@ -20,6 +20,8 @@ LABEL_KINDS = ("integer", "number", "boolean", "text", "category")
 """The kinds of labels. A word such as NA is a missing label for the kind "text", and a class for "category"."""
 MOST_BITS = 30
 MOST_NGRAMS = 5
+MOST_CHARACTERS = 10
+"""The largest number of characters in an n-gram."""
 _MOST_FEATURES = 2**31 - 1
 
 
@@ -58,6 +60,15 @@ def has_only_texts(preparation: Preparation) -> bool:
     """
     columns = preparation.get("columns")
     return bool(columns) and all(column["kind"] == "text" for column in columns or ())
+
+
+def hashed_columns(preparation: Preparation) -> int:
+    """Return the number of features into which words and categories are hashed; they come after all others.
+
+    >>> hashed_columns({"columns": [{"name": "note", "kind": "text"}], "bits": 10}), hashed_columns({"format": "npz"})
+    (1024, 0)
+    """
+    return 2 ** preparation["bits"] if any(map(is_hashed, preparation.get("columns") or ())) else 0
 
 
 # The schemas of preparations, one for each format or group of formats.
@@ -130,6 +141,7 @@ class _Table(_Any):
     missing: _MissingNumbers
     bits: Annotated[int, integer(1, MOST_BITS)]
     ngrams: Annotated[int, integer(1, MOST_NGRAMS)]
+    characters: Annotated[list[int], list_of(integer(1, MOST_CHARACTERS), 2)] | None = None
     columns: Annotated[list[dict[str, Any]], list_of(record(_Column, dict))]
     lists: bool | None = None
     n_features: _Features | None = None
@@ -187,6 +199,8 @@ def _table_features(table: Preparation, place: Place) -> tuple[int | None, Conta
         raise place.at("columns").error("a list of columns, which is empty if the rows are sparse lists", columns)
     if table["lists"]:
         return table["n_features"], ()
+    if table["characters"] is not None and table["characters"] != sorted(table["characters"]):
+        raise place.at("characters").error("the smallest and the largest number", table["characters"])
     fixed, numbers, hashed = 0, set(), 0
     for column in columns:  # hashed columns come after all others
         kind = column["kind"]

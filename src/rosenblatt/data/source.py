@@ -86,6 +86,7 @@ class OpenRequest:
     categories: str = _option("onehot")
     bits: int = _option(18, *TABLES, "vw")
     ngrams: int = _option(1, *TABLES)
+    characters: Sequence[int] | None = _option(None, *TABLES)
     label_first: bool = _option(False, "fasttext")
     missing: str = _option("error", *_WITH_COLUMNS, "npz")
     missing_values: Sequence[str] = _option(())
@@ -186,6 +187,11 @@ class RowSource:
         self.skipped += 1
         if len(self.messages) < _KEPT_MESSAGES:
             self.messages.append(message)
+
+    @property
+    def has_named_features(self) -> bool:
+        """Whether a feature has a name other than ``#`` and its number."""
+        return bool(self.hashed_names)
 
     def add_words(self, words: Mapping[int, str]) -> None:
         """Store the word of each hashed column in ``words``, unless the column has a word already."""

@@ -317,6 +317,12 @@ class Stream:
         return self._source.feature_names
 
     @property
+    def has_named_features(self) -> bool:
+        """Whether a column of ``X`` has a name other than ``#`` and its number."""
+        self._complete_schema()
+        return self._source.has_named_features
+
+    @property
     def preparation(self) -> Preparation:
         """Plain data that defines how rows are made from the files, and that JSON can represent.
 

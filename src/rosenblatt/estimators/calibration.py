@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from rosenblatt.blocks import as_file_stream
+from rosenblatt.blocks import Block, as_file_stream
 from rosenblatt.estimators.base import ExactClassifier
 from rosenblatt.estimators.prepared import check_prepared_alike, prepare_labelled
 from rosenblatt.estimators.validation import MatrixLike, as_numpy
@@ -20,6 +21,7 @@ from rosenblatt.messages import check_choice, label_text, shorten
 from rosenblatt.training.calibration import METHODS, fit_calibration
 from rosenblatt.training.rows import (
     Labels,
+    Matrix,
     VectorLike,
     as_rows,
     check_label_types,
@@ -104,26 +106,18 @@ def calibrated(
     0.032
     """
     check_choice("method", method, METHODS)
-    model = getattr(model, "best_estimator_", model)
-    steps, learner = (model[:-1], model[-1]) if isinstance(model, Pipeline) else (None, model)
-    if not isinstance(learner, ExactClassifier):
-        raise TypeError(
-            f"expected a rosenblatt learner or a Pipeline that ends in one, got {type(learner).__name__}: for other "
-            "models use sklearn.calibration.CalibratedClassifierCV."
-        )
-    check_is_fitted(learner)
-    learner = learner.to_local() if hasattr(learner, "to_local") else learner
+    steps, learner = steps_and_learner(model, "for other models use sklearn.calibration.CalibratedClassifierCV")
     if len(learner.classes_) < 2:
         raise ValueError("probabilities need a model of at least two classes, got one class: train it on more rows.")
     of_stream = as_file_stream(X) is not None
-    if not of_stream and (steps is None or not len(steps)):
+    if not of_stream and steps is None:
         X, y, sample_weight = prepare_labelled(learner, X, y, sample_weight)
     if of_stream:
         scores, labels, weights = _scores_of_stream(learner, steps, X, y, sample_weight)
     elif y is None:
         raise TypeError("calibrated compares scores with labels, got none: use calibrated(model, X, y).")
     else:
-        rows = X if steps is None or not len(steps) else steps.transform(X)
+        rows = X if steps is None else steps.transform(X)
         scores, labels = learner._rounded_scores(learner._rows(rows)), np.ravel(as_numpy(y))
         weights = as_numpy(sample_weight)
     numbers = _class_numbers(labels, learner.classes_, len(scores))
@@ -138,24 +132,50 @@ def calibrated(
         method=method,
         weight=steps_of_rows if len(steps_of_rows) else None,
     )
-    if steps is None:
-        return found
+    return replace_learner(model, found)
+
+
+def steps_and_learner(model: BaseEstimator, otherwise: str) -> tuple[Pipeline | None, ExactClassifier]:
+    """Return the steps of a pipeline before its learner, or None if there are none, and the fitted learner.
+
+    For another model, a TypeError is raised that says what to do ``otherwise``.
+    """
+    model = getattr(model, "best_estimator_", model)
+    steps, learner = (model[:-1], model[-1]) if isinstance(model, Pipeline) else (None, model)
+    if not isinstance(learner, ExactClassifier):
+        raise TypeError(
+            f"expected a rosenblatt learner or a Pipeline that ends in one, got {type(learner).__name__}: {otherwise}."
+        )
+    check_is_fitted(learner)
+    return steps or None, learner.to_local() if hasattr(learner, "to_local") else learner
+
+
+def replace_learner(model: BaseEstimator, learner: ExactClassifier) -> BaseEstimator:
+    """Return a copy of a model that has ``learner`` in place of its own, at the end of a pipeline if it is one."""
+    model = getattr(model, "best_estimator_", model)
+    if not isinstance(model, Pipeline):
+        return learner
     pipeline = copy.copy(model)
-    pipeline.steps = [*model.steps[:-1], (model.steps[-1][0], found)]
+    pipeline.steps = [*model.steps[:-1], (model.steps[-1][0], learner)]
     return pipeline
 
 
+def rows_of_stream(learner: ExactClassifier, steps: Pipeline | None, stream: Any) -> Iterator[tuple[Matrix, Block]]:
+    """Yield the blocks of a stream that ``data.open`` returned, each with its rows as the learner takes them."""
+    check_prepared_alike(learner, stream)
+    for block in stream:
+        X = block.X if steps is None else steps.transform(block.X)
+        yield pad_columns(sp.csr_array(X), learner.n_features_in_) if sp.issparse(X) else X, block
+
+
 def _scores_of_stream(
-    learner: ExactClassifier, steps: Any, stream: Any, y: VectorLike, sample_weight: VectorLike
+    learner: ExactClassifier, steps: Pipeline | None, stream: Any, y: VectorLike, sample_weight: VectorLike
 ) -> tuple[NDArray[np.float64], Labels, NDArray[np.float64] | None]:
     """Return the scores, the labels and the weights of all rows of a stream that ``data.open`` returned."""
     if y is not None or sample_weight is not None:
         raise TypeError("a stream has labels and weights of its own: use calibrated(model, stream).")
-    check_prepared_alike(learner, stream)
     scores, labels, weights = [], [], []
-    for block in stream:
-        X = block.X if steps is None or not len(steps) else steps.transform(block.X)
-        X = pad_columns(sp.csr_array(X), learner.n_features_in_) if sp.issparse(X) else X
+    for X, block in rows_of_stream(learner, steps, stream):
         scores.append(learner._rounded_scores(as_rows(X)))
         labels.append(block.y)
         weights.append(np.ones(len(block)) if block.weight is None else block.weight)

@@ -40,8 +40,10 @@ from rosenblatt.training.state import RunState
 # The header of model files, the same for all learners.
 
 
-FORMAT = 3
+FORMAT = 4
 """The version of model files. It increases with every change that an older `load` could not read."""
+_OLDEST = 3
+"""The oldest version of model files that can be read."""
 
 Model = TypeVar("Model")
 
@@ -50,7 +52,7 @@ class _ModelFields:
     """The fields in the header of a model file. Columns whose weights are all 0 are not stored (`storage.columns`)."""
 
     kind: Annotated[str, string("model")]
-    version: Annotated[int, integer(FORMAT, FORMAT)]
+    version: Annotated[int, integer(_OLDEST, FORMAT)]
     library: str
     learner: str
     parameters: dict[str, Any]

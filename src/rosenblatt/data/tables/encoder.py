@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -31,7 +32,7 @@ from rosenblatt.data.tables.values import (
 )
 from rosenblatt.hashing import Name, TextHashing, Texts, names_of_hashed, weighted
 from rosenblatt.kernels.parsing.bytes import MAX_COLUMNS, NOT_FINITE, OUT_OF_RANGE, UNSORTED, check_rows
-from rosenblatt.kernels.parsing.words import WHOLE, WORDS
+from rosenblatt.kernels.parsing.words import CHARACTERS, WHOLE, WORDS
 from rosenblatt.messages import Hint, Message
 
 if TYPE_CHECKING:
@@ -125,6 +126,8 @@ class Hasher:
         Words share ``2**bits`` columns.
     ngrams : int
         The maximum number of words in an n-gram; all n-grams of 1 to ``ngrams`` words are counted.
+    characters : (int, int) or None
+        If given, n-grams with these numbers of characters are counted instead of words.
 
     Examples
     --------
@@ -134,12 +137,24 @@ class Hasher:
     (array([0.89, 0.45]), {7: 'title=good', 11: 'title=film'})
     """
 
-    def __init__(self, columns: list[ColumnEntry], bits: int, ngrams: int) -> None:
+    def __init__(
+        self, columns: list[ColumnEntry], bits: int, ngrams: int, characters: Sequence[int] | None = None
+    ) -> None:
         self._hashings = {}
         for column in columns:
             name, is_text = column["name"], column["kind"] == "text"
-            most, kind = (ngrams, WORDS) if is_text else (1, WHOLE)
-            self._hashings[name] = TextHashing(2**bits, most=most, kind=kind, prefix=f"{name}=")
+            least, most, kind = (1, ngrams, WORDS) if is_text else (1, 1, WHOLE)
+            if is_text and characters is not None:
+                (least, most), kind = characters, CHARACTERS
+            self._hashings[name] = TextHashing(2**bits, least, most, kind, prefix=f"{name}=")
+
+    @classmethod
+    def of(cls, preparation: Preparation) -> Hasher | None:
+        """Return the hasher for the tables that a preparation defines, or None if no column is hashed."""
+        columns = [column for column in preparation["columns"] if is_hashed(column)]
+        if not columns:
+            return None
+        return cls(columns, preparation["bits"], preparation["ngrams"], preparation.get("characters"))
 
     def rows(self, texts: dict[str, Texts], keep_words: bool = False) -> tuple[sp.csr_array, dict[int, str]]:
         """Return the hashed features of rows, given the texts in each column; a missing text is empty.
@@ -214,7 +229,7 @@ class Encoder:
         columns = preparation["columns"]
         self._hashed = [column for column in columns if is_hashed(column)]
         self._plain = [column for column in columns if not is_hashed(column)]
-        self._hasher = Hasher(self._hashed, preparation["bits"], preparation["ngrams"]) if self._hashed else None
+        self._hasher = Hasher.of(preparation)
         self._offsets, self.fixed = [], 0
         for column in self._plain:
             self._offsets.append(self.fixed)

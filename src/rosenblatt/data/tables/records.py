@@ -101,7 +101,7 @@ class RecordEncoder:
         self._fills = preparation["missing"] != "error"
         plain = [column for column in preparation["columns"] if not is_hashed(column)]
         self._hashed = [column for column in preparation["columns"] if is_hashed(column)]
-        self._hasher = Hasher(self._hashed, preparation["bits"], preparation["ngrams"]) if self._hashed else None
+        self._hasher = Hasher.of(preparation)
         self.is_sparse = preparation["sparse"] or bool(self._hashed)
         """Whether `Encoder` makes sparse rows, which store no zeros except in columns that are centred."""
         features = [len(column["categories"]) if column["kind"] == "category" else 1 for column in plain]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rosenblatt.blocks import DataError, is_sparse
-from rosenblatt.data.preparation import KINDS, MOST_BITS, MOST_NGRAMS, is_hashed
+from rosenblatt.data.preparation import KINDS, MOST_BITS, MOST_CHARACTERS, MOST_NGRAMS, is_hashed
 from rosenblatt.data.source import ColumnEntry, OpenRequest, Preparation, check_missing
 from rosenblatt.data.tables.column_kinds import (
     MIXED_WITH,
@@ -350,6 +350,8 @@ def check_table_options(request: OpenRequest) -> None:
     check_missing(request.missing)
     check_integer("bits", request.bits, 1, most=MOST_BITS)
     check_integer("ngrams", request.ngrams, 1, most=MOST_NGRAMS)
+    if request.characters is not None:
+        _check_characters(request)
     both = [name for name in request.keep if name in request.drop]
     if both:
         raise ParameterError(
@@ -361,6 +363,20 @@ def check_table_options(request: OpenRequest) -> None:
             values = {"name": repr(name), "kinds": join_names(KINDS), "got": shorten(kind)}
             raise ParameterError(what, categories=Hint(", or categories", needs="columns"), **values)
     request.missing_values = tuple(map(str, request.missing_values))
+
+
+def _check_characters(request: OpenRequest) -> None:
+    """Raise a ParameterError unless ``characters`` is a pair of integers in ascending order, without ``ngrams``."""
+    try:
+        least, most = request.characters or ()
+    except (TypeError, ValueError):
+        what = "{characters} must be the smallest and the largest number, such as {example}, got {got}."
+        got, example = shorten(request.characters), Setting("characters", (3, 5))
+        raise ParameterError(what, example=example, got=got) from None
+    least = check_integer("characters[0]", least, 1, most=MOST_CHARACTERS)
+    request.characters = [least, check_integer("characters[1]", most, least, most=MOST_CHARACTERS)]
+    if "ngrams" in request.given:
+        raise ParameterError("{characters} counts characters instead of words: leave out {ngrams}.")
 
 
 _KEPT_FIRST = ("number", "text", "date", "category", "hash")
@@ -448,6 +464,7 @@ def infer_schema(
         "missing_values": list(missing),
         "bits": options.bits,
         "ngrams": options.ngrams,
+        **({} if options.characters is None else {"characters": options.characters}),
         "sparse": True,
         "lists": lists,
     }

@@ -77,6 +77,11 @@ class TableSource(RowSource):
         return self._encoder.feature_names(self.hashed_names)
 
     @property
+    def has_named_features(self) -> bool:
+        """Whether a feature has a name other than ``#`` and its number."""
+        return self._encoder.fixed > 0 or super().has_named_features
+
+    @property
     def number_columns(self) -> np.ndarray | None:
         """The indices of the features that are columns of numbers; None if the table holds sparse rows."""
         return self._encoder.number_columns

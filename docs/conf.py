@@ -11,8 +11,8 @@ sys.modules["rosenblatt.vc"] = rosenblatt.vc  # users write rosenblatt.vc; autod
 
 project = "rosenblatt"
 author = "the rosenblatt developers"
-copyright = "the rosenblatt developers, BSD 3-Clause licence"
 version = release = rosenblatt.__version__
+copyright = f"the rosenblatt developers, BSD 3-Clause licence, version {version}"
 
 extensions = [
     "myst_parser",
@@ -66,7 +66,7 @@ html_copy_source = False
 html_sidebars = {page: [] for page in ("index", "search", "genindex")}
 html_context = {"default_mode": "auto"}
 html_theme_options = {
-    "logo": {"text": f"rosenblatt {version}"},
+    "logo": {"text": "rosenblatt"},
     "header_links_before_dropdown": 8,
     "show_toc_level": 2,
     "navigation_with_keys": False,

@@ -105,7 +105,7 @@ def check(name: str, answer: object, *, seconds: float = 2.0) -> Result:
     See Also
     --------
     list_exercises : The names and questions.
-    rosenblatt.textbook : What functions are compared with.
+    textbook.perceptron_train : The function that algorithm 5 is compared with.
 
     Examples
     --------

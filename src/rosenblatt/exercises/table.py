@@ -32,7 +32,7 @@ class FormError(ValueError):
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise: its texts, its data and the fields of its answer, as in `exercises.json`.
+    """One exercise: its texts, its data and the fields of its answer, as in ``exercises.json``.
 
     Attributes
     ----------

@@ -90,6 +90,7 @@ def test_decisions_are_exact():
         ("4.2-permute", {"points": [[0, 0, 1], [1, 1, 2]], "seed": 1}, "expected labels -1 or 1, got 2"),
         ("4.2-permute", {"points": [[0, 0, 1], [1, 0.1, -1]], "seed": 1}, "multiples of 1/8 from -100 to 100, got 0.1"),
         ("4.2-permute", {"points": [[0, 0, 1], [1, 1, -1]], "seed": 1.5}, "an integer from 0 to 9999, got 1.5"),
+        ("4.2-permute", {"points": [[0, 0, 1], [1, 1, -1]], "seed": "-inf"}, "write numbers alone"),
         ("4.5-positive", ["separates", "separates"], "expected each step once"),
         ("30.3", {**ANSWERS["30.3"]["right"][0], "subset": [4]}, "different row numbers from 0 to 3, got [4]"),
         ("4.3-line", {**ANSWERS["4.3-line"]["right"][0], "line": [[0, 2], [0, 2]]}, "two different points"),

@@ -162,10 +162,11 @@ def _finite(value: object) -> Fraction:
 
 
 def _number(field: Mapping[str, Any], value: object, _: Exercise) -> Number:
-    if isinstance(value, str | float) and value in (-math.inf, "-inf", "-∞", "−∞"):
+    whole = field.get("whole")
+    if not whole and isinstance(value, str | float) and value in (-math.inf, "-inf", "-∞", "−∞"):
         return -math.inf
     found = _finite(value)
-    if field.get("whole") and not (field["least"] <= found <= field["most"] and found.denominator == 1):
+    if whole and not (field["least"] <= found <= field["most"] and found.denominator == 1):
         raise FormError(f"{field['label']}: expected an integer from {field['least']} to {field['most']}, got {value}.")
     return found
 

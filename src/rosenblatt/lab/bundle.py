@@ -10,12 +10,16 @@ import re
 from pathlib import Path
 from typing import Any
 
+from rosenblatt.exercises.table import table_text
+
 PAGE = Path(__file__).parent / "page"
 _SCRIPT = '<script type="module" src="main.js"></script>'
 _LINK = re.compile(r'<link rel="stylesheet" href="([^"]+)">')
 _GIVEN = '<script type="application/json" id="given">'
+_EXERCISES = '<script type="application/json" id="exercises">'
 _CHARSET = '<meta charset="utf-8">'
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"\n]+)";$', re.MULTILINE)
+_COMMENT = re.compile(r"^ */\*\*(?:(?!\*/).)*\*/\n", re.MULTILINE | re.DOTALL)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
 
 
@@ -31,9 +35,9 @@ def bundle(given: dict[str, Any]) -> str:
         return f"<style>{styles[-1]}</style>"
 
     html = _LINK.sub(inlined, html)
-    data = json.dumps(given, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     for place, content in {
-        _GIVEN: _GIVEN + data,
+        _GIVEN: _GIVEN + _data(given),
+        _EXERCISES: _EXERCISES + _data(json.loads(table_text())["exercises"]),
         _SCRIPT: f'<script id="program">{program}</script>',
         _CHARSET: f"{_CHARSET}\n{_policy(program, styles)}",
     }.items():
@@ -41,6 +45,10 @@ def bundle(given: dict[str, Any]) -> str:
         assert found, f"index.html has no {place}"
         html = before + content + after
     return html
+
+
+def _data(value: Any) -> str:
+    return json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _policy(program: str, styles: list[str]) -> str:
@@ -56,7 +64,7 @@ def _digest(text: str) -> str:
 
 
 def _program() -> str:
-    """Return all modules as one script. It starts the page, or answers questions where it runs in a worker."""
+    """Return all modules as one script, without comments. In a worker it answers questions, else it starts the page."""
     modules: dict[str, str] = {}
     _collect("main.js", modules)
     _collect("engine/worker.js", modules)
@@ -86,7 +94,7 @@ def _collect(name: str, modules: dict[str, str]) -> None:
         _collect(target, modules)
         return f"const {{{match[1].replace(' as ', ': ')}}} = need({json.dumps(target)});"
 
-    body = _EXPORT.sub("", _IMPORT.sub(needed, text))
+    body = _EXPORT.sub("", _IMPORT.sub(needed, _COMMENT.sub("", text)))
     if re.search(r"^(import|export)\b", body, re.MULTILINE):
         raise RuntimeError(f"{name} imports or exports in a way that is not known here: name what, one by one.")
     modules[name] = f"{body}return {{ {exports} }};\n"

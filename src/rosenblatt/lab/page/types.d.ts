@@ -168,6 +168,46 @@ export interface Panel {
   create(root: HTMLElement, app: import("./app.js").App): View;
 }
 
+/** A part of an exercise's answer, as the README of `rosenblatt.exercises` says. */
+export interface Field {
+  name: string;
+  kind: "number" | "weights" | "formula" | "choice" | "order" | "subset" | "points" | "place" | "line";
+  label: string;
+  names?: string[];
+  variables?: string[];
+  options?: { id: string; text: string; [more: string]: any }[];
+  expected?: string;
+  samples?: number[][];
+  tolerance?: number;
+  whole?: boolean;
+  least?: number;
+  most?: number;
+}
+
+export interface Exercise {
+  number: number;
+  name: string;
+  title: string;
+  text: string;
+  quote: string;
+  question: string;
+  hint: string;
+  given: any;
+  fields: Field[];
+  functions?: Record<string, string>;
+}
+
+export interface Fault { field: string; text: string; counterexample: Record<string, any>; }
+
+/** What a judge says of an answer; one of another form than asked for has no counterexample. */
+export interface Judged {
+  exercise: string;
+  right: boolean;
+  text: string;
+  field: string | null;
+  counterexample: Record<string, any> | null;
+}
+
 export interface Look {
   stroke?: string;
   fill?: string;

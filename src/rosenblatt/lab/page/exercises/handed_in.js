@@ -1,0 +1,31 @@
+/** Results that students hand in: the names of exercises with their answers, which are judged again. */
+
+import { judge } from "./judges.js";
+
+/** @import { Exercise, Judged } from "../types.d.ts" */
+/** @typedef {{version: 1, student: string, results: {exercise: string, answer: any}[]}} HandedIn */
+
+const LONGEST_NAME = 200;
+
+/** Return whether something that was opened is a result, and not a state of the lab. @param {any} data */
+export const isHandedIn = (data) => Boolean(data) && typeof data === "object" && ("results" in data || "answer" in data);
+
+/**
+ * Judge what a student handed in, as read from JSON; an Error says what is wrong with its form.
+ * @param {any} data @param {Exercise[]} exercises @returns {{student: string, results: Judged[]}}
+ */
+export function grade(data, exercises) {
+  const { version, student = "", results } = "answer" in data ? { version: 1, results: [data] } : data;
+  if (version !== 1 || !Array.isArray(results)) throw new Error("Results that are handed in must have 'version': 1 and a list 'results'.");
+  if (typeof student !== "string" || student.length > LONGEST_NAME) throw new Error(`The student must be a name of at most ${LONGEST_NAME} characters.`);
+  const names = results.map((result) => result?.exercise);
+  if (new Set(names).size < names.length) throw new Error("Each exercise must be handed in once.");
+  return {
+    student,
+    results: results.map(({ exercise: name, answer }) => {
+      const exercise = exercises.find((one) => one.name === name);
+      if (!exercise) throw new Error(`There is no exercise '${String(name).slice(0, 40)}'.`);
+      return judge(exercise, answer);
+    }),
+  };
+}

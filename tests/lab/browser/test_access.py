@@ -4,7 +4,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from helpers.lab_page import PHONE
-from helpers.lab_state import PANELS
+from helpers.lab_state import LEARNERS, PANELS
 
 SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
@@ -57,6 +57,7 @@ def test_nothing_scrolls_sideways_on_a_phone(new_lab):
     assert violations(lab) == []
     for fields in (
         *({"panel": panel} for panel in PANELS),
+        *({"learner": learner, "panel": "algorithm"} for learner in LEARNERS),
         {"learner": "kernel", "panel": "weights"},
         {"learner": "circle", "panel": "lift"},
         {"learner": "pocket", "panel": "error"},

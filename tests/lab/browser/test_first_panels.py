@@ -15,8 +15,7 @@ CLOUDS = [(*(RNG.normal(size=2) + sign).round(1).tolist(), sign, i % 5 == 4) for
 def lit(lab):
     """The lines that have run at this visit, with what they did."""
     texts = "(line) => [...line.children].map((part) => part.textContent)"
-    lines = lab.get(f"[...document.querySelectorAll('.program .ran')].map({texts})")
-    return [(text.replace("\u2009", " "), told) for text, told in lines]
+    return [tuple(line) for line in lab.get(f"[...document.querySelectorAll('.program .ran')].map({texts})")]
 
 
 def test_the_lines_of_a_visit_are_lit_with_its_numbers(lab):

@@ -21,23 +21,30 @@ function vector(name) {
 }
 
 /**
- * Return the elements of a formula: words of more than one letter as text, all else as MathML.
- * @param {string} text @returns {Node[]}
+ * Return the parts of a formula: words of more than one letter as text, all else as MathML. Lines may break at its spaces.
+ * @param {string} text @returns {(Node | string)[]}
  */
 export function formula(text) {
-  /** @type {Node[]} */
+  /** @type {(Node | string)[]} */
   const out = [];
+  /** @type {Node[]} */
+  let row = [];
+  const close = (/** @type {string} */ following) => {
+    if (row.length) out.push(math("math", [math("mrow", row)]));
+    row = [];
+    out.push(following);
+  };
   for (const match of text.matchAll(PARTS)) {
     const { bold, word, digits, sign, below, above } = match.groups ?? {};
-    if (!match[1]) {
-      if (!/[+−=←·≤<∈/∪] | [+−=←·≤<∈/]/.test(text.slice(match.index - 1, match.index + 2))) out.push(math("mtext", ["\u2009"]));
-      continue; // signs have room of their own
-    }
-    let part = bold ? vector(bold) : digits ? math("mn", [digits]) : sign ? math("mo", [sign]) : null;
-    part ??= word.length > 1 ? math("mtext", [word]) : math("mi", [word]);
+    const beside = /[+−=←·≤<∈/∪] | [+−=←·≤<∈/]/.test(text.slice(match.index - 1, match.index + 2)); // signs have room of their own
+    if (!match[1] && !beside) close(" ");
+    if (word?.length > 1) close(word);
+    if (!match[1] || word?.length > 1) continue;
+    let part = bold ? vector(bold) : digits ? math("mn", [digits]) : sign ? math("mo", [sign]) : math("mi", [word]);
     if (below) part = math("msub", [part, math(/\d/.test(below) ? "mn" : "mi", [below])]);
     if (above) part = math("msup", [part, math("mn", [above])]);
-    out.push(part);
+    row.push(part);
   }
-  return [math("math", [math("mrow", out)])];
+  close("");
+  return out;
 }

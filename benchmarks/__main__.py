@@ -44,6 +44,7 @@ FIGURES: dict[str, Callable[[bool], Any]] = {
     "small-verdict": small.verdict,
     "small-program": small.program,
     "small-start": start,
+    "small-watch": small.watch,
     "accuracy": comparison.accuracy,
     "voted": comparison.voted,
     "comparison": comparison.against_others,

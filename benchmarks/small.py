@@ -6,6 +6,7 @@ where a figure is called ours / theirs.
 
 from __future__ import annotations
 
+import math
 import tempfile
 import warnings
 from collections.abc import Callable
@@ -21,7 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import rosenblatt
 from benchmarks.measure import Figure, alternate, bytecode, child
-from benchmarks.programs import WITHOUT_VW, has_vw, stream_folder, train, train_vw, write
+from benchmarks.programs import COMMAND, WITHOUT_VW, has_vw, run, stream_folder, train, train_vw, write
 
 TURNS = 31
 """Turns of work that takes milliseconds."""
@@ -206,6 +207,46 @@ def program(quick: bool) -> list[Figure]:
                 taken["ours"].append(ours)
                 taken["theirs"].append(theirs)
     return [_against(name, {side: median(seconds) for side, seconds in taken.items()})]
+
+
+_WATCHED = ("perceptron", "averaged", "averaged --decay 0.01", "margin", "pa", "arow")
+
+
+def watch(quick: bool) -> list[Figure]:
+    """Return processor seconds of `watch` for each learner, with two classes and a late third one, and those of vw."""
+    n, rng = 10_000 if quick else 100_000, np.random.default_rng(0)
+    X = rng.standard_normal((n, 10)).round(4)
+    place = X[:, 0] + X[:, 1] + rng.normal(0.0, 0.5, n)
+    with stream_folder() as folder:
+        files, taken = {}, {}
+        for classes in (2, 3):
+            labels = (place > 0).astype(int) + (place > 1) * (np.arange(n) > n // 2) * (classes == 3)
+            files[classes] = folder / f"watched-{n}-{classes}.svm"
+            files[classes].write_text("".join(map(_svmlight_line, labels.tolist(), X.tolist())))
+        bars = [line.replace(" ", " | ", 1) for line in files[2].read_text().splitlines(keepends=True)]
+        files["vw"] = folder / f"watched-{n}.vw"
+        files["vw"].write_text("".join(f"{'-1' if line[0] == '0' else '1'}{line[1:]}" for line in bars))
+        for turn in range(2 if quick else 4):
+            if turn == 1:
+                taken = {}  # the first one compiles
+            for learner in _WATCHED:
+                for classes in (2, 3):
+                    name, command = f"{learner}, {classes} classes", f"watch -l {learner} < {files[classes]}"
+                    cpu = run("/bin/sh", "-c", f"exec {COMMAND} {command}").cpu
+                    taken[name] = min(taken.get(name, math.inf), cpu)
+            if has_vw():
+                taken["vw"] = min(taken.get("vw", math.inf), train_vw(files["vw"], folder / "vw.model").cpu)
+    vw = taken.pop("vw", None)
+    fastest, slowest = min(taken, key=taken.__getitem__), max(taken, key=taken.__getitem__)
+    spread = taken[slowest] / taken[fastest]
+    shown = f"{spread:.2f} ({slowest} {taken[slowest]:.2f} s, {fastest} {taken[fastest]:.2f} s)"
+    found = [Figure("watch: the slowest learner / the fastest", shown, "< 1.5", spread < 1.5)]
+    ratio = WITHOUT_VW if vw is None else f"{vw / taken[fastest]:.2f} (vw {vw:.2f} s)"
+    return [*found, Figure("vw / watch: processor seconds on the same rows", ratio)]
+
+
+def _svmlight_line(label: int, values: list[float]) -> str:
+    return f"{label} {' '.join(f'{j}:{value}' for j, value in enumerate(values, 1))}\n"
 
 
 def _medians(calls: dict[str, Callable[[], Any]], turns: int) -> dict[str, float]:

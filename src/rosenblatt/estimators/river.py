@@ -66,7 +66,7 @@ def to_river(model: LinearPerceptron) -> RiverClassifier:
     >>> from river import datasets, evaluate, metrics, preprocessing  # doctest: +SKIP
     >>> model = preprocessing.StandardScaler() | to_river(AveragedPerceptron())  # doctest: +SKIP
     >>> evaluate.progressive_val_score(datasets.Phishing(), model, metrics.Accuracy())  # doctest: +SKIP
-    Accuracy: 89.20%
+    Accuracy: 89.03%
     """
     if Classifier is None:
         raise ImportError("to_river needs river, which is not installed: pip install river.")

@@ -441,7 +441,68 @@ def test_options_that_do_not_go_together():
         (["--id", "key"], "--id copies a column to the answers"),
         (["--save-rows", "0"], "--save-rows must be 1 row or more"),
         (["--save-seconds", "0"], "--save-seconds must be from"),
-        (["--window", "0"], "--window must be 1 row or more"),
+        (["--window", "0"], "--window must be at least 1"),
         (["--scale", "log"], "--scale must be"),
     ):
         assert part in refused("watch", *words, input="1 1:1\n")
+
+
+def _arriving(n):
+    """Return records whose categories and fields come up one after the other."""
+    rng = np.random.default_rng(3)
+    found = []
+    for i in range(n):
+        row = {"a": round(float(rng.normal()), 3), "colour": f"c{rng.integers(1 + i // 15)}"}
+        if i > 60:
+            row |= {"late": round(float(rng.normal()), 3), "sure": bool(rng.random() < 0.5), "odd": [1], "no": None}
+        if i > 90:
+            row["where"] = str(rng.choice(["x", "y"]))
+        place = row["a"] + (row["colour"] == "c1") + row.get("late", 0.0) + (row.get("where") == "x") - 0.5
+        found.append(row | {"label": "yes" if place > 0 else "no"})
+    return found
+
+
+@pytest.mark.parametrize("every", [7, 200])
+def test_new_categories_and_fields_join_whatever_is_printed_when(tmp_path, every):
+    rows = _arriving(200)
+    text = "".join(f"{json.dumps(row)}\n" for row in rows)
+    words = ["watch", "-t", "label", "--format", "jsonl", "--first-rows", "20", "-o", tmp_path / "m"]
+    result = ran(*words, "--json", "--every", every, input=text)
+    twin, wrong, records = rosenblatt.Perceptron(), 0, []
+    for row in rows:
+        record = {name: value for name, value in row.items() if name not in ("label", "odd", "no")}
+        record |= {"sure": str(row["sure"]).lower()} if "sure" in row else {}  # a boolean that comes late is a category
+        records.append(record)
+        wrong += twin.predict_one(record) != row["label"]
+        twin.learn_one(record, row["label"])
+    found = rosenblatt.load(tmp_path / "m")
+    assert json.loads(result.stdout.splitlines()[-1])["mistakes"] == wrong
+    weights = [dict(zip(m.feature_names_in_.tolist(), m.coef_[0].tolist(), strict=True)) for m in (found, twin)]
+    assert weights[0] == weights[1]
+    assert {"late", "sure=true", "where=x"} < weights[0].keys()
+    late = [{name: value for name, value in row.items() if name not in ("odd", "no")} for row in rows[100:]]
+    assert found.predict(late).tolist() == [twin.predict_one(record) for record in records[100:]]
+    written(tmp_path, "late.jsonl", "".join(f"{json.dumps(row)}\n" for row in late))
+    assert ran("predict", tmp_path / "m", tmp_path / "late.jsonl").stdout.split() == found.predict(late).tolist()
+
+
+def test_a_resumed_watch_has_the_features_that_came_before(tmp_path):
+    rows = _arriving(200)
+    lines = [f"{json.dumps(row)}\n" for row in rows]
+    words = ["watch", "-t", "label", "--format", "jsonl", "--first-rows", "20", "--save-rows", "50"]
+    state = ["--state", tmp_path / "state", "--resume"]
+    ran(*words, "-o", tmp_path / "whole", input="".join(lines))
+    for start, stop in ((0, 70), (70, 130), (130, 200)):
+        ran(*words, *state, "-o", tmp_path / "m", input="".join(lines[start:stop]))
+    found, whole = (rosenblatt.load(tmp_path / name) for name in ("m", "whole"))
+    assert found.feature_names_in_.tolist() == whole.feature_names_in_.tolist()
+    assert found.coef_.tobytes() == whole.coef_.tobytes()
+    assert ran("watch", "--model", tmp_path / "m", input="".join(lines)).exit_code == 0
+
+
+def test_names_beyond_the_largest_number_are_ignored(tmp_path):
+    text = "".join(f"{json.dumps(row)}\n" for row in _arriving(200))
+    words = ["watch", "-t", "label", "--format", "jsonl", "--first-rows", "20", "-o", tmp_path / "m"]
+    result = ran(*words, "--max-names", "5", input=text)
+    assert rosenblatt.load(tmp_path / "m").n_features_in_ == 5
+    assert "colour" in " ".join(result.stderr.split())

@@ -12,11 +12,9 @@ import time
 from pathlib import Path
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import clone
 
 from helpers.killed_servers import tear
-from helpers.serving import differences
 from rosenblatt import AROW, AveragedPerceptron, PassiveAggressive, Perceptron, load
 
 LEARNERS = {
@@ -32,7 +30,7 @@ COMMAND = [sys.executable, "-m", "rosenblatt", "watch"]
 def lose_rows(folder: Path, rng: random.Random, kills: int) -> str | None:
     """Kill a watch ``kills`` times while it is fed; return what was lost, learned twice or changed, or None.
 
-    The rows are those of a table or of svmlight text, and some have no label. A run that is resumed reads the input
+    The rows are those of tables or of svmlight text, and some have no label. A run that is resumed reads the input
     from its start, or the rest of it. The log may also get a torn write while nobody runs.
     """
     stream = _Stream(rng)
@@ -51,14 +49,15 @@ def lose_rows(folder: Path, rng: random.Random, kills: int) -> str | None:
     if fault is not None:
         return fault
     found = load(folder / "m")
-    if found.fingerprint_["rows"] != len(stream.y):
-        return f"{len(stream.y)} rows have a label, and the model has learned {found.fingerprint_['rows']}"
-    names = differences(found, stream.learned_by(LEARNERS[learner]))
-    return f"after {len(stream.y)} rows these weights of {learner} differ: {names}" if names else None
+    n = len(stream.records)
+    if found.fingerprint_["rows"] != n:
+        return f"{n} rows have a label, and the model has learned {found.fingerprint_['rows']}"
+    names = stream.differences(LEARNERS[learner], found)
+    return f"after {n} rows these weights of {learner} differ: {names}" if names else None
 
 
 class _Stream:
-    """The lines of an input, and its labelled rows as arrays."""
+    """The lines of an input, and its rows with a label."""
 
     def __init__(self, rng: random.Random) -> None:
         numbers = np.random.default_rng(rng.randrange(2**32))
@@ -69,24 +68,44 @@ class _Stream:
         has_label = numbers.random(n) < rng.choice([0.7, 1.0])
         has_label[:5] = True  # the first rows say what labels look like
         X[~X.any(axis=1), 0] = 0.25  # a line without a label and entries would be blank
-        self._is_sparse = rng.random() < 0.5
-        self.lines = []
-        for x, label in zip(X.tolist(), np.where(has_label, y.astype(str), "").tolist(), strict=True):
-            entries = "".join(f" {j + 1}:{value}" for j, value in enumerate(x) if value)
-            self.lines.append(f"{label}{entries}\n" if self._is_sparse else f"{x[0]},{x[1]},{x[2]},{label}\n")
-        self.header, self.words = "", ["--format", "svmlight"]
-        if not self._is_sparse:
-            kinds = [word for name in "abc" for word in ("--kind", f"{name}=number")]
-            self.header, self.words = "a,b,c,label\n", ["-t", "label", "--format", "csv", *kinds]
-        self._X, self.y = X[has_label], y[has_label]
+        self._kind = rng.choice(["svmlight", "csv", "jsonl"])
+        self.header, self.words = "", ["--format", self._kind]
+        if self._kind != "svmlight":
+            self.words += ["-t", "label", *(word for name in "abc" for word in ("--kind", f"{name}=number"))]
+            self.header = "a,b,c,label\n" if self._kind == "csv" else ""
+        rows = zip(X.tolist(), y.tolist(), has_label.tolist(), strict=True)
+        self.lines, self.records = [], []
+        for i, (x, label, has) in enumerate(rows):
+            record = dict(zip("abc", x, strict=True))
+            if self._kind == "jsonl" and i:  # a category and a column that come late, and new categories
+                record |= {"word": f"w{numbers.integers(1 + i // 20)}"} | ({"late": x[0] * x[1]} if i > 10 else {})
+            self.lines.append(self._line(x, record, label if has else None))
+            self.records += [(record, float(label) if self._kind == "svmlight" else label)] if has else []
 
-    def learned_by(self, learner):
-        """Return the learner after all rows with a label."""
-        found, y = clone(learner), self.y.astype(float) if self._is_sparse else self.y
-        for i in range(len(y)):  # a class starts at its first row
-            row = self._X[i : i + 1]
-            found.partial_fit(sp.csr_array(row) if self._is_sparse else row, y[i : i + 1])
-        return found
+    def _line(self, x, record, label):
+        if self._kind == "jsonl":
+            return json.dumps(record | ({} if label is None else {"label": label})) + "\n"
+        word = "" if label is None else str(label)
+        if self._kind == "csv":
+            return f"{','.join(map(str, x))},{word}\n"
+        return word + "".join(f" {j}:{value}" for j, value in enumerate(x, 1) if value) + "\n"
+
+    def differences(self, learner, found):
+        """Return the names of the weights that differ from those of a learner after all rows with a label."""
+        twin = clone(learner)
+        for record, label in self.records:
+            twin.learn_one(record, label)
+        twin_names = twin.feature_names_in_.tolist()
+        names = getattr(found, "feature_names_in_", np.array(list("abc"))).tolist()
+        different = [] if set(names) >= set(twin_names) else ["names"]
+        for kind in ("last", "average"):
+            own, others = getattr(found, f"{kind}_coef_"), getattr(twin, f"{kind}_coef_")
+            for name, column in zip(names, own.T, strict=True):
+                other = others[:, twin_names.index(name)] if name in twin_names else np.zeros(len(own))
+                different += [] if np.array_equal(column, other) else [f"{kind} {name}"]
+            if not np.array_equal(getattr(found, f"{kind}_intercept_"), getattr(twin, f"{kind}_intercept_")):
+                different.append(f"{kind} intercept")
+        return different
 
 
 class _Watch:

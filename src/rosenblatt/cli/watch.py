@@ -153,6 +153,7 @@ def watch(
         None, "standard|maxabs", "Scale columns of numbers as the rows up to each row determine."
     ),
     first_rows: int = option(1000, "N", "Rows of a table that determine the types of its columns."),
+    max_names: int = option(1_000_000, "N", "Features of a table, beyond which new categories and fields are ignored."),
     out: Path | None = MODEL_OUT,
     keep: KeepOptions,
     as_json: bool = option(False, None, "Print each line of results as JSON.", "--json"),
@@ -185,9 +186,9 @@ def watch(
     """
     from rosenblatt.cli.watch_run import AnswerWriter, handled_signals
 
-    for name, number in (("every", every), ("window", window), ("first-rows", first_rows)):
+    for name, number in (("every", every), ("window", window), ("first-rows", first_rows), ("max-names", max_names)):
         if number < 1:
-            raise ValueError(f"--{name} must be 1 row or more, got {number}.")
+            raise ValueError(f"--{name} must be at least 1, got {number}.")
     if margin is not None and not margin > 0:
         raise ValueError(f"--margin must be above 0, got {margin:g}.")
     if scale is not None:
@@ -198,7 +199,7 @@ def watch(
     check_out(out, [])
     fixed = {"target": target, "learner": learner, **kernel.given, "device": None, **steps.given, "scale": scale}
     make = _Maker(learner or "perceptron", kernel, steps, model, fixed | rows.about_rows())
-    run, known = _start(make, keep, out, window)
+    run, known = _start(make, keep, out, window, max_names)
     try:
         if margin is not None:
             _check_bounded(run.online.options)
@@ -212,7 +213,15 @@ def watch(
             opened |= {"passthrough": [id]} | ({"drop": [*(rows.drop or []), id]} if known is None else {})
         enable_gc()
         with handled_signals(run.save_meanwhile, keep.save_seconds) as stopped:
-            _watch(run, reporter, writer, lambda: _open_input(target, opened, known), every, keep, stopped)
+            _watch(
+                run,
+                reporter,
+                writer,
+                lambda: _open_input(target, opened | {"grow": run.growth}, known),
+                every,
+                keep,
+                stopped,
+            )
     finally:
         run.close()
 
@@ -289,7 +298,9 @@ class _Maker:
         return json.dumps([self.model, given], default=str, sort_keys=True)
 
 
-def _start(make: _Maker, keep: KeepOptions, out: Path | None, window: int) -> tuple[WatchRun, dict[str, Any] | None]:
+def _start(
+    make: _Maker, keep: KeepOptions, out: Path | None, window: int, max_names: int
+) -> tuple[WatchRun, dict[str, Any] | None]:
     """Return a run, new or resumed, and how rows are prepared, or None if the first rows determine this."""
     from rosenblatt.cli.watch_run import WatchRun
     from rosenblatt.scaling import RunningScale
@@ -302,7 +313,7 @@ def _start(make: _Maker, keep: KeepOptions, out: Path | None, window: int) -> tu
     try:
         if folder is None or folder.is_new:
             online = make.learner()
-            run = WatchRun(online, scores, scale, out, folder)
+            run = WatchRun(online, scores, scale, out, folder, max_names)
             return run, None if online.model is None else online.model.preparation
         if not keep.resume:
             raise ValueError(f"{keep.state} has the state of an earlier run: add --resume, or choose another folder.")
@@ -311,7 +322,9 @@ def _start(make: _Maker, keep: KeepOptions, out: Path | None, window: int) -> tu
                 f"{keep.state} began with other options for the learner and the rows: use the same ones, or choose "
                 "another folder."
             )
-        run = WatchRun.resumed(folder, scores, scale, out, lambda model: _online_options(model, make.kernel.device))
+        run = WatchRun.resumed(
+            folder, scores, scale, out, lambda model: _online_options(model, make.kernel.device), max_names
+        )
         read = run.read
         if keep.from_start:
             run.expect_from_start()

@@ -22,10 +22,12 @@ import numpy as np
 from rosenblatt.blocks import is_sparse
 from rosenblatt.cli.output import error_text, print_note
 from rosenblatt.cli.train_run import name_features
+from rosenblatt.data.source import Growth
 from rosenblatt.interrupts import interrupts_deferred
 from rosenblatt.messages import plain_label
 from rosenblatt.training.durable import StateFolder
 from rosenblatt.training.groups import Group, LabelledRows, join_rows, joined, to_bytes
+from rosenblatt.training.linear import LinearState
 from rosenblatt.training.prequential import Answers, OnlineLearner, RunningScores
 
 if TYPE_CHECKING:
@@ -51,6 +53,8 @@ class WatchRun:
         The file for the model.
     folder : StateFolder or None
         The folder for snapshots and the log.
+    most_features : int
+        The largest number of features of a table.
     """
 
     def __init__(
@@ -60,8 +64,14 @@ class WatchRun:
         scale: RunningScale | None,
         out: Path | None,
         folder: StateFolder | None,
+        most_features: int,
     ) -> None:
         self.online, self.scores, self.scale, self.out, self._folder = online, scores, scale, out, folder
+        self.growth: Growth | None = None
+        """The features that are added for new categories and columns, if the learner can have them."""
+        if online.options.is_linear and online.options.hypothesis in ("last", "average"):
+            self.growth = Growth(most_features)
+        self._logged_features = 0
         self.stream: Stream | None = None
         """The rows, once they are open."""
         self.preparation: dict[str, Any] | None = None
@@ -110,8 +120,20 @@ class WatchRun:
         elif self._folder is not None:
             weight = None if part.weight is None else part.weight[learned]
             rows = LabelledRows.of_matrix(part.X[learned], part.y[learned], weight)
-            self._folder.log.append(to_bytes(Group(rows, [], [], [], read=self.read)))
+            self._folder.log.append(
+                to_bytes(Group(rows, [], self._added_after(self._logged_features), [], read=self.read))
+            )
+            self._logged_features = len(self._features)
         return answers
+
+    @property
+    def _features(self) -> list[tuple[str, str | None]]:
+        """The features that were added."""
+        return [] if self.growth is None else self.growth.features
+
+    def _added_after(self, n: int) -> list[str]:
+        """Return the features that were added after the first n of them, each as JSON."""
+        return list(map(json.dumps, self._features[n:]))
 
     # saving
 
@@ -157,7 +179,8 @@ class WatchRun:
         scale, arrays = ({}, {}) if self.scale is None else self.scale.to_plain()
         files, rows = self._earlier
         counts = {"scores": self.scores.to_plain(), "read": self.read, "files": files, "rows": rows}
-        return counts | {"sparse": self._is_sparse} | scale, arrays
+        self._logged_features = len(self._features)
+        return counts | {"sparse": self._is_sparse, "added": self._added_after(0)} | scale, arrays
 
     def _model_to_save(self) -> TrainedModel:
         """Return a copy of the model for users."""
@@ -167,7 +190,10 @@ class WatchRun:
             model.preparation["n_features"] = model.state.n_features
         if self.scale is not None and self.scale.fitted is not None:
             model.preparation["scale"] = self.scale.fitted.to_plain()
-        name_features(model, None if self.stream is None else self.stream.feature_names)
+        names = None if self.stream is None else self.stream.feature_names
+        if self.growth is not None and self.growth.features:
+            names = _settle(model, self.growth)
+        name_features(model, names)
         files, rows = self._earlier
         model.fingerprint = {"files": [*files, "-"], "rows": rows + self.scores.rows}
         return model
@@ -182,10 +208,12 @@ class WatchRun:
         scale: RunningScale | None,
         out: Path | None,
         options_of: Callable[[TrainedModel], RunOptions],
+        most_features: int,
     ) -> WatchRun:
         """Return the run that a folder keeps, with the rows in its log; ``options_of`` returns a model's options."""
         model, header, arrays = folder.read_snapshot()
-        run = cls(OnlineLearner(model.learner, options_of(model), model), scores, scale, out, folder)
+        run = cls(OnlineLearner(model.learner, options_of(model), model), scores, scale, out, folder, most_features)
+        run._add_features(header["added"])
         scores.restore(header["scores"])
         run._earlier, run.read, run._is_sparse = (header["files"], header["rows"]), header["read"], header["sparse"]
         if scale is not None:
@@ -196,9 +224,16 @@ class WatchRun:
             X = rows.matrix() if run._is_sparse else rows.matrix().toarray()
             answers = run.online.learn(X if scale is None else scale.scaled(X), rows.labels, rows.weights)
             scores.add(rows.labels.tolist(), answers.labels)
+            for group in groups:
+                run._add_features(group.names)
             run.read, run.unsaved = groups[-1].read, run.unsaved + len(rows)
         run._read_before = run.read
         return run
+
+    def _add_features(self, texts: list[str]) -> None:
+        """Add features that were written as JSON."""
+        self._features.extend((name, category) for name, category in map(json.loads, texts))
+        self._logged_features = len(self._features)
 
     def expect_from_start(self) -> None:
         """Expect that the input starts again at its first row."""
@@ -214,6 +249,22 @@ class WatchRun:
         """Close the state folder."""
         if self._folder is not None:
             self._folder.close()
+
+
+def _settle(model: TrainedModel, growth: Growth) -> list[str]:
+    """Put the features that were added to a model beside those of their columns; return the names of all features."""
+    from rosenblatt.data.preparation import is_hashed
+    from rosenblatt.data.tables.encoder import names_of_features, settled
+
+    assert model.preparation is not None
+    model.preparation, places = settled(model.preparation, growth)
+    assert isinstance(model.state, LinearState)
+    if model.state.n_features < len(places):  # no row with the newest features was learned yet
+        model.state.widen(len(places))
+    model.state = model.state.reordered(places)
+    columns = model.preparation["columns"]
+    names = [name for column in columns if not is_hashed(column) for name in names_of_features(column)]
+    return names + [f"#{j}" for j in range(len(places) - len(names))]
 
 
 def _seen_before(fingerprint: object) -> tuple[list[str], int]:

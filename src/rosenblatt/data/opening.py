@@ -21,6 +21,7 @@ from rosenblatt.data.source import (
     ON_AMBIGUOUS,
     OPTION_FORMATS,
     VERSION,
+    Growth,
     OpenRequest,
     Preparation,
     RowSource,
@@ -171,6 +172,7 @@ def open(
     block_rows: int | None = None,
     threads: int | None = None,
     cache: bool | str | os.PathLike[str] = False,
+    grow: Growth | None = None,
 ) -> Stream:
     """Open files of examples, or a table in memory, as a stream of blocks. Only the first rows are read immediately.
 
@@ -336,6 +338,9 @@ def open(
         later runs on the same data reuse. The cache takes 12 bytes for each nonzero value of sparse rows, or 8 for each
         value of dense rows. Input that can be read only once is not cached. If a cache cannot be written, a warning is
         issued.
+    grow : data.source.Growth, optional
+        For a table that can be read only once: new categories, and new fields of JSON lines, become new features, which
+        are appended to ``grow.features``. Rows are sparse from the first new feature on.
 
     Returns
     -------
@@ -414,6 +419,7 @@ def open(
         given=frozenset(given),
         labels=bool(labels),
         optional_labels=labels == "optional",
+        grow=grow,
         skip=on_error == "skip",
         threads=check_integer("threads", threads, 0),
         first_rows=FIRST_ROWS if first_rows is None else first_rows,

@@ -54,6 +54,19 @@ Facts: TypeAlias = dict[str, Any]
 """The results of a complete pass as plain data: counts, the number of columns, and the names of hashed columns."""
 
 
+@dataclass
+class Growth:
+    """The features that a table which is read once gets on the way: for new categories, and new fields of JSON lines.
+
+    They come after all features of the first rows, in the order in which they come up.
+    """
+
+    most: int = 1_000_000
+    """The largest number of features; values that would need more are ignored, as unseen values are."""
+    features: list[tuple[str, str | None]] = field(default_factory=list)
+    """The column of each feature, and its category; None for a column of numbers. Features are appended."""
+
+
 def _option(default: object = None, *formats: str) -> Any:
     """Return a dataclass field for an option that applies only to some formats, by default to tables."""
     return field(default=default, metadata={"formats": formats or _WITH_COLUMNS})
@@ -72,6 +85,8 @@ class OpenRequest:
     labels: bool = True
     optional_labels: bool = False
     """Whether rows without a label are kept."""
+    grow: Growth | None = None
+    """The features that are added on the way; None if there are none."""
     skip: bool = False
     threads: int = 0
     first_rows: int = FIRST_ROWS

@@ -342,6 +342,13 @@ class LinearState(RunState):
             low = 0.0  # positive, but too small to be distinguished from zero
         return low, high, bound
 
+    def reordered(self, columns: NDArray[np.integer]) -> LinearState:
+        """Return a copy whose columns are ``columns`` of this state; there must be neither votes nor a pocket."""
+        other = self.snapshot()
+        other.set_weight_arrays([np.ascontiguousarray(array[:, columns]) for array in self.weight_arrays()])
+        other.feature_ranges = other.buffers = None
+        return other
+
     # training
 
     def runner(self, threads: int = 1) -> PassRunner:

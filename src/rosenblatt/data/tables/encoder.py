@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from rosenblatt.blocks import DataError, Features, is_sparse
 from rosenblatt.data.preparation import is_hashed
-from rosenblatt.data.source import ColumnEntry, Preparation, fit_columns
+from rosenblatt.data.source import ColumnEntry, Growth, Preparation, fit_columns
 from rosenblatt.data.tables.column_kinds import parser_of
 from rosenblatt.data.tables.reader import ColumnLayout, Passthrough, TableChunk
 from rosenblatt.data.tables.values import (
@@ -26,6 +27,7 @@ from rosenblatt.data.tables.values import (
     parse_labels,
     parse_numbers,
     parse_strings,
+    plain_text,
     replace_nulls,
     strings_to_arrow,
     to_floats,
@@ -62,6 +64,16 @@ class RowsToCount:
         return unseen, filled
 
 
+class NewValue(NamedTuple):
+    """A value for which there is no feature: a new category, or a field of a new column."""
+
+    row: int
+    name: str
+    text: str | None
+    """The category; None for a number."""
+    value: float
+
+
 @dataclass
 class EncodedRows:
     """The valid rows of a chunk as features and labels."""
@@ -85,6 +97,8 @@ class EncodedRows:
     """The values of the passthrough columns."""
     has_label: np.ndarray | None = None
     """A mask of the rows that have a label; None if all have one."""
+    new: list[NewValue] = field(default_factory=list)
+    """The values for which there was no feature, in the order of the rows."""
 
     def before(self, place: int) -> EncodedRows:
         """Return the rows before the record with the index ``place``, without faults."""
@@ -103,6 +117,7 @@ class EncodedRows:
             unlabelled=unlabelled,
             passthrough=cells,
             has_label=None if self.has_label is None else self.has_label[:n],
+            new=[value for value in self.new if value.row < n],
         )
 
     @property
@@ -425,6 +440,122 @@ class Encoder:
             return Counter({"": len(unlabelled)})  # columns of numbers may have been read without their text
         texts = parse_strings(chunk.columns[self._preparation["target"]["name"]].take(numbers_to_arrow(unlabelled)), ())
         return Counter(text or "" for text in texts.to_pylist())
+
+
+class GrowingEncoder(Encoder):
+    """An encoder that adds features for new categories and for columns that are new, after all other features.
+
+    Parameters
+    ----------
+    *arguments
+        As for `Encoder`.
+    growth : Growth
+        The features that were added so far.
+    """
+
+    def __init__(self, *arguments: Any, growth: Growth) -> None:
+        super().__init__(*arguments)
+        self._growth, self._first = growth, self.n_features
+        self._places: dict[tuple[str, str | None], int] = {}
+        self._listed = [column for column in self._plain if column["kind"] == "category"]
+        for key in growth.features:
+            self._places[key] = self._first + len(self._places)
+        self._is_text = {name: text is not None for name, text in growth.features}
+        """Whether the values of a column are categories, by the first one that came."""
+        self.n_features += len(self._places)
+
+    def feature_names(self, words: dict[int, str]) -> list[str] | None:
+        """Return a name for each feature, those that were added last."""
+        total, self.n_features = self.n_features, self._first
+        names = super().feature_names(words) or []
+        self.n_features = total
+        return names + [name if text is None else f"{name}={text}" for name, text in self._places]
+
+    def encode(self, chunk: TableChunk) -> EncodedRows:
+        """Encode the rows of a chunk, and collect the values for which there is no feature. Thread-safe."""
+        rows = super().encode(chunk)
+        valid = rows.places if chunk.places is None else np.searchsorted(chunk.places, rows.places)
+        kept = {int(row): k for k, row in enumerate(valid)}
+        pc = import_arrow(".compute")
+        for column in self._listed:
+            texts = parse_strings(chunk.columns[column["name"]], self._missing)
+            unknown = pc.is_null(pc.index_in(texts, strings_to_arrow(column["categories"])))
+            for row in np.flatnonzero(as_numpy(pc.and_(unknown, pc.is_valid(texts)))).tolist():
+                if row in kept:
+                    rows.new.append(NewValue(kept[row], column["name"], texts[row].as_py(), 1.0))
+        for row, name, value in chunk.new_fields:
+            if row in kept and isinstance(value, str | int | float) and value != "":
+                text = plain_text(value) if isinstance(value, str | bool) else None
+                number = 1.0 if text is not None else float(value)
+                if math.isfinite(number):
+                    rows.new.append(NewValue(kept[row], name, text, number))
+        rows.new.sort(key=lambda new: new.row)
+        return rows
+
+    def fit_width(self, rows: EncodedRows) -> Features:
+        """Return the features of ``rows``, after adding those that are new. Call this in the order of the rows."""
+        entries: list[tuple[int, int, float]] = []
+        for new in rows.new:
+            place = self._place(new)
+            if place is not None:
+                entries.append((new.row, place, new.value))
+                if rows.unseen[new.name] > 0:
+                    rows.unseen[new.name] -= 1
+        if self.n_features == self._first:
+            return rows.X
+        n = len(rows.y)
+        at, places, values = zip(*entries, strict=True) if entries else ((), (), ())
+        shape = n, self.n_features - self._first
+        added = sp.csr_array((np.array(values, float), (np.array(at, int), np.array(places, int) - self._first)), shape)
+        both = sp.csr_array(sp.hstack([sp.csr_array(rows.X), added], format="csr"))
+        both.sum_duplicates()
+        return both
+
+    def _place(self, new: NewValue) -> int | None:
+        """Return the feature of a value, which is added if it is new; None if it cannot have one."""
+        key = new.name, new.text
+        if key not in self._places:
+            is_text = self._is_text.setdefault(new.name, new.text is not None)
+            if is_text != (new.text is not None) or self.n_features >= self._growth.most:
+                return None
+            self._places[key] = self.n_features
+            self._growth.features.append(key)
+            self.n_features += 1
+        return self._places[key]
+
+
+def settled(preparation: Preparation, growth: Growth) -> tuple[Preparation, np.ndarray]:
+    """Return a preparation that has the features which were added, and for each of its features the place before.
+
+    >>> grown = Growth(features=[("colour", "red"), ("size", None)])
+    >>> columns = [{"name": "colour", "kind": "category", "categories": ["blue"]}, {"name": "age", "kind": "number"}]
+    >>> table = {"columns": columns, "order": ["colour", "age"], "sparse": False, "missing": "mean", "bits": 18}
+    >>> found, places = settled(table, grown)
+    >>> found["columns"][0]["categories"], found["columns"][2], places
+    (['blue', 'red'], {'name': 'size', 'kind': 'number', 'fill': 0.0}, array([0, 2, 1, 3]))
+    """
+    plain = [dict(column) for column in preparation["columns"] if not is_hashed(column)]
+    hashed = [dict(column) for column in preparation["columns"] if is_hashed(column)]
+    columns = {column["name"]: column for column in plain}
+    before: dict[str, list[int]] = {}
+    place = 0
+    for column in plain:
+        width = len(column["categories"]) if column["kind"] == "category" else 1
+        before[column["name"]] = list(range(place, place + width))
+        place += width
+    words = list(range(place, place + 2 ** preparation["bits"])) if hashed else []
+    for added, (name, text) in enumerate(growth.features, place + len(words)):
+        if name not in columns:
+            columns[name] = {"name": name, "kind": "category", "categories": []}
+            if text is None:
+                columns[name] = {"name": name, "kind": "number", "fill": 0.0}
+        if text is not None:
+            columns[name]["categories"] = [*columns[name]["categories"], text]
+        before.setdefault(name, []).append(added)
+    order = [*preparation["order"], *(name for name in columns if name not in preparation["order"])]
+    found = preparation | {"columns": [*columns.values(), *hashed], "order": order}
+    places = [place for name in columns for place in before[name]] + words
+    return found | {"sparse": preparation["sparse"] or bool(growth.features)}, np.array(places, np.int64)
 
 
 def _no_value(name: str) -> Message:

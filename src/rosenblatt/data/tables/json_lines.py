@@ -112,12 +112,17 @@ class JsonReader(LinesReader):
     def _slowly(self, item: Records) -> TableChunk:
         assert self.layout is not None
         objects, places, faults = self._objects(item)
-        known, valid, rows = self.layout.known, [], []
+        known = self.layout.known
+        valid: list[int] = []
+        rows: list[dict[str, str | None]] = []
+        new_fields: list[tuple[int, str, Any]] = []
         for place, row in zip(places, objects, strict=True):
             try:
                 cells = {name: _cell(name, row.get(name), kind) for name, kind in self.layout.needed.items()}
                 new = [] if known is None else [name for name in row if name not in known]
-                if new:
+                if self.collects_new:
+                    new_fields += [(len(rows), name, row[name]) for name in new]
+                elif new:
                     what = "the field {name} was not there in the first rows: remove it from the file{hint}"
                     raise DataError(what, name=repr(new[0]), hint=NAME_COLUMNS)
             except DataError as error:
@@ -127,7 +132,8 @@ class JsonReader(LinesReader):
             rows.append(cells)
         arrays = {name: strings_to_arrow([cells[name] for cells in rows]) for name in self.layout.needed}
         faults.sort(key=lambda fault: fault[0])
-        return TableChunk(arrays, len(valid), self._where(item), np.array(valid, np.int64), faults, item.share)
+        kept = np.array(valid, np.int64)
+        return TableChunk(arrays, len(valid), self._where(item), kept, faults, item.share, new_fields=new_fields)
 
     def passthrough(self, item: Records, chunk: TableChunk, places: np.ndarray) -> Passthrough:
         """Return the values of the passthrough fields; the value is None if a line lacks the field."""

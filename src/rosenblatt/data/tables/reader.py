@@ -158,6 +158,8 @@ class TableChunk:
     """Columns whose values have several types, mapped to these types in words."""
     passthrough: dict[str, pa.Array] = field(default_factory=dict)
     """An Arrow array for each passthrough column, if these columns are read together with the needed ones."""
+    new_fields: list[tuple[int, str, Any]] = field(default_factory=list)
+    """The row, the name and the value of each field of a column that is new, if the reader ``collects_new`` ones."""
 
     def location(self, row: int) -> str:
         """Return the location of a row for messages."""
@@ -239,6 +241,8 @@ class TableReader(Generic[Item]):
 
     typed = True
     """Whether the format has types, so that strings of digits are strings and not numbers."""
+    collects_new = False
+    """Whether fields of columns that the layout does not know are collected, in formats that may have them."""
 
     def __init__(self, request: OpenRequest) -> None:
         self.files, self.skip, self.threads = request.files, request.skip, request.threads

@@ -30,7 +30,7 @@ from rosenblatt.data.source import (
 from rosenblatt.data.tables.all_rows import ColumnSummaries, ValueEncoder, complete
 from rosenblatt.data.tables.arrow import ArrowReader, ParquetReader
 from rosenblatt.data.tables.delimited import NAMES_FIRST, DelimitedReader, header_notes, looks_like_names, renamed_notes
-from rosenblatt.data.tables.encoder import EncodedRows, Encoder, ListEncoder
+from rosenblatt.data.tables.encoder import EncodedRows, Encoder, GrowingEncoder, ListEncoder
 from rosenblatt.data.tables.frames import MemoryReader, MemoryTable
 from rosenblatt.data.tables.json_lines import JsonReader
 from rosenblatt.data.tables.labelled_lines import LabelledLinesReader
@@ -58,7 +58,9 @@ class TableSource(RowSource):
         self._words_known = False
         """Whether the words of hashed columns are those of the training rows, so that no more are added."""
         reader.layout = encoder.layout
-        if request.preparation is not None:  # made from other files, so these files may have more columns
+        reader.collects_new = request.grow is not None and isinstance(reader, JsonReader)
+        if request.preparation is not None and not reader.collects_new:
+            # made from other files, so these files may have more columns
             fills = request.preparation.get("missing", "error") != "error"
             reader.known, reader.layout = reader.layout.known, ColumnLayout(reader.layout.needed, None, fills)
             if reader.columns is not None:
@@ -127,7 +129,7 @@ class TableSource(RowSource):
         return other
 
     def _make_encoder(self, preparation: Preparation, keep_words: bool) -> Encoder:
-        return Encoder(preparation, self.labelled, keep_words, self._request.optional_labels)
+        return _make_encoder(self._request, preparation, self.labelled, keep_words)
 
     def _with_encoder(self, encoder: Encoder) -> TableSource:
         """Return a source that reads the same files and encodes their rows in another way."""
@@ -377,12 +379,12 @@ def open_table(request: OpenRequest) -> TableSource:
         schema, notes = _infer_schema(request, reader, head)
         preparation = schema.preparation
         labelled = request.labels and preparation["target"] is not None
-    lists, optional = preparation.get("lists"), request.optional_labels
+    lists = preparation.get("lists")
     encoder: Encoder
     if lists:
-        encoder = ListEncoder(preparation, labelled, optional)
+        encoder = ListEncoder(preparation, labelled, request.optional_labels)
     else:
-        encoder = Encoder(preparation, labelled, bool(request.keep_words), optional)
+        encoder = _make_encoder(request, preparation, labelled, bool(request.keep_words))
     source = TableSource(reader, encoder, request)
     if schema is not None:
         source.excluded, source.notes = schema.excluded, notes
@@ -394,6 +396,11 @@ def open_table(request: OpenRequest) -> TableSource:
         if request.files.rereadable and not lists:
             source.fit_later(is_whole, may_complete=not is_whole and request.all_rows and not reason)
     return source
+
+
+def _make_encoder(request: OpenRequest, preparation: Preparation, labelled: bool, keep_words: bool) -> Encoder:
+    arguments = preparation, labelled, keep_words, request.optional_labels
+    return Encoder(*arguments) if request.grow is None else GrowingEncoder(*arguments, growth=request.grow)
 
 
 def _first_rows_only(request: OpenRequest, preparation: Preparation) -> str:

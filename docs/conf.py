@@ -27,6 +27,7 @@ extensions = [
     "example_pictures",
     "public_names",
     "gallery",
+    "printed",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build"]

@@ -14,7 +14,7 @@ import pytest
 import rosenblatt
 
 ROOT = Path(__file__).parents[1]
-MODULES = ("data", "distributed", "figures", "lab", "plots", "reproductions", "textbook", "vc")
+MODULES = ("data", "distributed", "exercises", "figures", "lab", "plots", "reproductions", "textbook", "vc")
 
 
 def module_of_docs(path):
@@ -92,6 +92,12 @@ def test_the_site_builds_without_a_warning(check_links, repository, tmp_path_fac
     )
     assert run.returncode == 0, run.stderr
     assert check_links.faults(site) == []
+    sheets, page_of_class = ("worksheet", "worksheet_solutions", "slides"), (site / "class.html").read_text()
+    if module_of_docs("_ext/printed.py").browser():
+        assert all((site / f"_static/{sheet}.pdf").read_bytes().startswith(b"%PDF") for sheet in sheets)
+        assert page_of_class.count(".pdf") == len(sheets)
+    else:
+        assert "this site was built without Chromium" in page_of_class
     page = (site / "api" / "rosenblatt.Perceptron.html").read_text()
     assert "early_stopping" in page
     assert "[source]" in page

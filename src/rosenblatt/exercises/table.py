@@ -1,4 +1,4 @@
-"""The table of exercises (`exercises.json`), and the form of their answers."""
+"""The table of exercises (``exercises.json``), and the form of their answers."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def table() -> dict[str, Exercise]:
 
 
 def table_text() -> str:
-    """Return the text of `exercises.json`."""
+    """Return the text of ``exercises.json``."""
     return resources.files(__package__).joinpath("exercises.json").read_text(encoding="utf-8")
 
 

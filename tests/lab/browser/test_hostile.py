@@ -68,7 +68,14 @@ def test_a_lesson_with_the_name_of_a_script_is_no_lesson(lab):
 
 
 @pytest.mark.parametrize(
-    "query", ["embed=<script>alert(1)</script>", "embed=__proto__", "embed=../x", "present=" + "x" * 50_000]
+    "query",
+    [
+        "embed=<script>alert(1)</script>",
+        "embed=__proto__",
+        "embed=../x",
+        "lesson=__proto__",
+        "present=" + "x" * 50_000,
+    ],
 )
 def test_a_hostile_query_shows_the_page(lab, query):
     lab.page.goto(f"{lab.address}?{query}")

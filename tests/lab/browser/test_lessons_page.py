@@ -56,6 +56,15 @@ def test_every_lesson_is_chosen_by_its_title_and_ends_with_a_question(lab):
     assert lab.state.lesson == ""
 
 
+def test_a_link_opens_a_lesson_at_its_first_step(new_lab, address):
+    lab = new_lab(f"{address}?lesson=order").open()
+    lab.until("lab.state.lesson === 'order'")
+    assert lab.text("#lesson-title") == "Order matters"
+    assert len(lab.state.points) == 26
+    shared = new_lab(f"{address}?lesson=order").open(state_with([(1, 2, 1), (0, 0, -1)], at=1))
+    assert (shared.state.lesson, len(shared.state.points)) == ("", 2), "a state in the address comes first"
+
+
 @pytest.mark.slow
 def test_every_step_shows_a_boundary_and_plays_where_motion_is_welcome(new_lab):
     lab = new_lab(reduced_motion="no-preference").open()

@@ -8,6 +8,7 @@ import { createLegend } from "./legend.js";
 import { createLessons } from "./lessons.js";
 import { createPanels } from "./panels.js";
 import { createPlane } from "./plane.js";
+import { LESSONS } from "./lesson_texts.js";
 import { START } from "./engine/presets.js";
 import { fileEntries, takeDrops } from "./files.js";
 import { ask, faultWords } from "./questions.js";
@@ -59,7 +60,7 @@ Object.assign(window, { lab: app });
 /** What `rosenblatt lab` put into the page: a state, or the text of a table. @type {{state?: Partial<State>, table?: string}} */
 const given = JSON.parse(part("given").textContent || "{}");
 
-/** The ways to show less: `?present` for a screen in a lecture, `?embed=PANEL` for a part of another page; some draw on the plane. */
+/** What to show: `?present` for a screen in a lecture, `?embed=PANEL` for a part of another page (some draw on the plane), `?lesson=ID`. */
 const ON_PLANE = ["own", "verdict", "vc"];
 const asked = new URLSearchParams(location.search);
 const embed = asked.get("embed") ?? "";
@@ -68,7 +69,7 @@ if (asked.has("present")) app.present();
 const alone = embed === "plane" ? ["plane-alone"] : ON_PLANE.includes(embed) ? [] : ["panel-alone"];
 if (panel || embed === "plane") document.body.classList.add("embed", ...alone);
 
-/** Open the state of the address, or of the page, or the start; it plays unless its place in the run is given. */
+/** Open the state of the address, or of the page, or a lesson, or the start; it plays unless its place in the run is given. */
 async function open() {
   const shared = fromFragment(location.hash.slice(1));
   let state = shared ?? given.state;
@@ -81,6 +82,8 @@ async function open() {
     await app.open(START);
     app.notice(`This ${given.table && !shared ? "table" : "state"} cannot be opened. ${faultWords(fault)}`);
   }
+  const lesson = LESSONS.find(({ id }) => id === asked.get("lesson"));
+  if (lesson && !state) return lessons.start(lesson.id);
   if (panel) app.change({ panel: embed });
   if (state?.at !== undefined) return;
   if (stillness()) app.go(Infinity);

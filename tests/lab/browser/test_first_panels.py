@@ -61,6 +61,17 @@ def test_every_learner_has_its_algorithm_and_its_wrong_points(lab, learner):
     assert lab.page.locator(".program .now").count() == 1
 
 
+def test_newcomers_are_invited_to_the_first_lesson(lab):
+    lab.open()
+    invitation = lab.page.get_by_role("button", name="New here?")
+    invitation.click()
+    lab.wait()
+    assert (lab.state.lesson, lab.text("#lesson-title")) == ("one-update", "One update")
+    assert not invitation.is_visible()
+    lab.open(state_with(FOUR, hide=("lessons",)))
+    assert not invitation.is_visible()
+
+
 def wrong_by(points, w1, w2, b):
     return sum(y * (w1 * x1 + w2 * x2 + b) <= 0 for x1, x2, y, *held in points if not any(held))
 

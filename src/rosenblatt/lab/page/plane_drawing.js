@@ -70,12 +70,12 @@ function drawNumbers(picture, frame, points) {
   for (const value of ticks(left, right, 6)) {
     if (value === 0) continue;
     const [x] = frame.pixel([value, 0]);
-    if (x > 16 && x < frame.size - 16 && free(x, baseline + 10)) picture.text(x, baseline + 14, number(value), { size: 11, anchor: "center" });
+    if (x > 16 && x < frame.size - 16 && free(x, baseline + 10)) picture.text(x, baseline + 14, number(value), { size: 12, anchor: "center" });
   }
   for (const value of ticks(bottom, top, 6)) {
     if (value === 0) continue;
     const [, y] = frame.pixel([0, value]);
-    if (y > 28 && y < frame.size - 16 && free(edge + 10, y)) picture.text(edge + 4, y + 4, number(value), { size: 11 });
+    if (y > 28 && y < frame.size - 16 && free(edge + 10, y)) picture.text(edge + 4, y + 4, number(value), { size: 12 });
   }
 }
 

@@ -1,11 +1,13 @@
 /** The algorithm that is chosen, as the texts print it: the lines of this visit lit, and its numbers beside them. */
 
-import { make, setText } from "../dom.js";
+import { button, make, setText } from "../dom.js";
 import { formula } from "../formulas.js";
+import { LESSONS } from "../lesson_texts.js";
+import { stepState } from "../lessons.js";
 import { programOf } from "./programs.js";
 import { watcher } from "./chart.js";
 
-/** @import { Panel, Scene, View } from "../types.d.ts" */
+/** @import { App, Panel, Scene, View } from "../types.d.ts" */
 /** @import { Line } from "./programs.js" */
 
 const ABOUT =
@@ -15,19 +17,25 @@ const ABOUT =
 /** @type {Panel} */
 export const algorithm = { id: "algorithm", title: "Algorithm", about: ABOUT, create };
 
-/** @param {HTMLElement} root @returns {View} */
-function create(root) {
+/** @param {HTMLElement} root @param {App} app @returns {View} */
+function create(root, app) {
   const changed = watcher();
   const title = make("h2", { className: "headline", id: "algorithm-title" });
   const source = make("p", { className: "note" });
   const list = make("ol", { className: "program" });
-  root.append(title, source, list);
+  const begin = button(`New here? Start with the lesson “${LESSONS[0].title}”`, () => {
+    const { hide, own } = app.state;
+    app.begin({ ...stepState(LESSONS[0], 0), hide, own });
+  });
+  const invitation = make("p", {}, begin);
+  root.append(title, source, list, invitation);
   let shown = "";
   /** @type {{line: Line, item: HTMLElement, tells: HTMLElement}[]} */
   let rows = [];
   return {
     update(scene) {
       const { state, run, moment, beat } = scene;
+      invitation.hidden = Boolean(state.lesson) || state.hide.includes("lessons") || app.history.canUndo;
       const program = programOf(state);
       const key = `${state.learner} ${state.bias} ${state.kernel} ${state.loss} ${state.order}`;
       if (shown !== key) {

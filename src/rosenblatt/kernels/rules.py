@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rosenblatt.kernels.parts import Function, at, chosen, helper, inlined
+from rosenblatt.kernels.parts import Function, at, chosen, helper, inlined, instead_of
 from rosenblatt.kernels.rounded import (
     rounded_activation,
     rounded_margin,
@@ -400,12 +400,7 @@ def _add(rule, examples, weights, k, sign, counted, update):
 
 
 @inlined
-def shrunk(s, t, x, v, r, inverse):
-    """Return ``s - t^2 / (v + r)``, the variance of a weight after an update, where ``s`` is its variance before.
-
-    ``x`` is the value of the feature in the row, ``t`` is ``s x``, ``v`` is the variance of the row, and ``inverse`` is
-    ``1 / (v + r)``. All are numbers, or all are lanes.
-    """
+def _shrunk(s, t, x, v, r, inverse):
     # Computed like this, the difference cancels if x is large, and rounding may make it 0 or negative. It equals
     #
     #     s (v - t x + r) / (v + r),   where v - t x >= 0, because v is the sum of t_j x_j over the row and the bias.
@@ -415,6 +410,22 @@ def shrunk(s, t, x, v, r, inverse):
     # (v + r) * inverse may round below 1. But the variance must not change for a feature of value 0, as it would not if
     # the row were sparse, nor if v + r is infinite.
     return s * unless_zero(inverse, unless_zero(x, share, 1.0), 1.0)
+
+
+@instead_of(_shrunk)
+def shrunk(s, t, x, v, r, inverse):
+    """Return ``s - t^2 / (v + r)``, the variance of a weight after an update, where ``s`` is its variance before.
+
+    ``x`` is the value of the feature in the row, ``t`` is ``s x``, ``v`` is the variance of the row, and ``inverse`` is
+    ``1 / (v + r)``. All are numbers, or all are lanes.
+    """
+    if not isinstance(s, float):
+        return _shrunk(s, t, x, v, r, inverse)
+    if x == 0.0 or inverse == 0.0:
+        return s
+    rest = v - t * x
+    share = ((0.0 if rest < 0.0 else rest) + r) * inverse
+    return s if share > 1.0 else s * share
 
 
 def _no_lanes(w, rows, i, step, average_step, v, r, inverse):

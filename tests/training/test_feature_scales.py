@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import HashingVectorizer
 
 from rosenblatt import AveragedPerceptron, Perceptron, VotedPerceptron
-from rosenblatt.training.rows import scale_ratio
+from rosenblatt.training.rows import as_rows, scale_ratio
 
 LEARNERS = [
     AveragedPerceptron(random_state=0),
@@ -68,6 +68,6 @@ def test_nothing_is_said_where_it_does_not_matter(learner):
 def test_features_that_are_mostly_zero_do_not_count():
     X = np.zeros((100, 3))
     X[:, 0], X[:3, 1] = np.arange(100), 1e9
-    assert scale_ratio(sp.csr_array(X)) == 1.0
-    assert scale_ratio(X) == 1e9 / 99
-    assert scale_ratio(np.ones((3, 2))) == 1.0, "nothing changes"
+    assert scale_ratio(as_rows(sp.csr_array(X))) == 1.0
+    assert scale_ratio(as_rows(X)) == 1e9 / 99
+    assert scale_ratio(as_rows(np.ones((3, 2)))) == 1.0, "nothing changes"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -65,6 +66,11 @@ class RowMatrix:
             return 4
         return min(16, max(2, 2048 // self.row_bytes))
 
+    @cached_property
+    def feature_ranges(self) -> FeatureRanges:
+        """The ranges of the features over a sample of the rows."""
+        return FeatureRanges.of(self.matrix)
+
     def longest(self, which: np.ndarray) -> float:
         """Return the largest Euclidean norm of the rows with indices ``which``, avoiding overflow and underflow."""
         matrix = self.matrix[which].astype(np.float64)
@@ -116,17 +122,26 @@ def _is_canonical(X: Matrix) -> bool:
 
     If they are, SciPy's flag is set on the matrix, so that neither side checks it again.
     """
-    if not vars(X).get(
-        "_has_canonical_format", False
-    ):  # SciPy's check, several times as slow, takes its place if unset
-        indices, starts = X.indices[: X.indptr[-1]], X.indptr[1:-1]
-        ascends = np.empty(len(indices) + 1, bool)
-        np.greater(indices[1:], indices[:-1], out=ascends[1:-1])
-        ascends[starts] = ascends[0] = ascends[-1] = True
-        if not ascends.all():
-            return False
-        X.has_canonical_format = True
+    if vars(X).get("_has_canonical_format", False):  # SciPy's check, several times as slow, takes its place if unset
+        return True
+    # if entries are in no order, they nearly always show it in the first rows
+    if not (_ascend(X.indices, X.indptr[:_FIRST_ROWS]) and _ascend(X.indices, X.indptr)):
+        return False
+    X.has_canonical_format = True
     return True
+
+
+_FIRST_ROWS = 1000
+"""How many rows are examined first."""
+
+
+def _ascend(indices: np.ndarray, indptr: np.ndarray) -> bool:
+    """Return whether the column numbers of each row are strictly ascending."""
+    indices, starts = indices[: indptr[-1]], indptr[1:-1]
+    ascends = np.empty(len(indices) + 1, bool)
+    np.greater(indices[1:], indices[:-1], out=ascends[1:-1])
+    ascends[starts] = ascends[0] = ascends[-1] = True
+    return bool(ascends.all())
 
 
 _MANY_ENTRIES = 50_000
@@ -176,34 +191,37 @@ def _read_only(array: np.ndarray) -> np.ndarray:
     return view
 
 
-def feature_ranges(X: Matrix) -> NDArray[np.float64]:
-    """Return the maximum minus the minimum of each feature, over a sample of 1,000 to 2,000 rows (or all if fewer)."""
-    sample = _sample(X)
-    if not sp.issparse(X):
+_SAMPLE_ROWS = 1000
+
+
+class FeatureRanges(NamedTuple):
+    """The ranges of the features over a sample of 1,000 to 2,000 rows (or all if fewer)."""
+
+    ranges: NDArray[np.float64]
+    """The maximum minus the minimum of each feature."""
+    are_frequent: NDArray[np.bool_]
+    """Whether each feature is stored in more than half of the rows."""
+
+    @classmethod
+    def of(cls, X: Matrix) -> FeatureRanges:
+        """Return the ranges of the features of a dense or CSR matrix."""
+        X = X[:: max(1, X.shape[0] // _SAMPLE_ROWS)]
+        n, d = X.shape
         with np.errstate(over="ignore"):
-            return sample.max(axis=0).astype(np.float64) - sample.min(axis=0)
-    ranges = np.zeros(X.shape[1])
-    features, values = _sparse_ranges(sample)
-    ranges[features] = values
-    return ranges
-
-
-def _sample(X: Matrix) -> Matrix:
-    return X[:: max(1, X.shape[0] // _SAMPLE_ROWS)]
-
-
-def _sparse_ranges(X: Matrix) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Return the features that have stored entries, and the range of each."""
-    columns = X.tocsc()
-    counts = columns.indptr[1:] - columns.indptr[:-1]
-    features = np.flatnonzero(counts > 0)
-    if not len(features):
-        return features, np.empty(0)
-    starts, some = columns.indptr[features], counts[features] < X.shape[0]  # the other entries are 0
-    high, low = np.maximum.reduceat(columns.data, starts), np.minimum.reduceat(columns.data, starts)
-    high, low = np.where(some, np.maximum(high, 0), high), np.where(some, np.minimum(low, 0), low)
-    with np.errstate(over="ignore"):
-        return features, high.astype(np.float64) - low
+            if not sp.issparse(X):
+                return cls(X.max(axis=0).astype(np.float64) - X.min(axis=0), np.ones(d, bool))
+            values, columns = X.data[: X.indptr[-1]], X.indices[: X.indptr[-1]]
+            counts = np.bincount(columns, minlength=d)
+            are_frequent, features = counts > n / 2, np.flatnonzero(counts > 0)
+            low = np.where(counts[features] < n, 0.0, np.inf).astype(values.dtype)  # entries that are not stored are 0
+            high = 0.0 - low
+            counts[features] = np.arange(len(features))  # from here on the places of the features in ``high``
+            places = counts[columns]
+            np.maximum.at(high, places, values)
+            np.minimum.at(low, places, values)
+            ranges = np.zeros(d)
+            ranges[features] = high.astype(np.float64) - low
+        return cls(ranges, are_frequent)
 
 
 def pad_columns(X: sp.csr_array, width: int) -> sp.csr_array:
@@ -435,25 +453,19 @@ LARGE_RATIO = 100.0
 """If the ratio of two features' ranges is above this, a warning may be given. The number is a rule of thumb."""
 MANY_MISTAKES = 0.1
 """The smallest share of misclassified rows at which a warning may be given. The number is a rule of thumb."""
-_SAMPLE_ROWS = 1000
 
 
-def scale_ratio(X: Matrix) -> float:
+def scale_ratio(X: RowMatrix) -> float:
     """Return the range of the widest feature divided by the range of the narrowest one, over a sample of rows.
 
     Constant features are left out. For sparse rows, features that are 0 in most rows are left out, too. (Rare words
     have narrower ranges, but this does no harm.) The ratio is 1 if fewer than two features are left.
 
-    >>> scale_ratio(np.array([[0.0, 0.0, 3.0], [1.0, 500.0, 3.0]]))
+    >>> scale_ratio(as_rows(np.array([[0.0, 0.0, 3.0], [1.0, 500.0, 3.0]])))
     500.0
     """
-    if sp.issparse(X):
-        sample = _sample(X)
-        counts = np.bincount(sample.indices[: sample.indptr[-1]], minlength=X.shape[1])
-        _, ranges = _sparse_ranges(sample[:, np.flatnonzero(counts > sample.shape[0] / 2)])
-    else:
-        ranges = feature_ranges(X)
-    ranges = ranges[ranges > 0]
+    ranges, are_frequent = X.feature_ranges
+    ranges = ranges[are_frequent & (ranges > 0)]
     return float(ranges.max() / ranges.min()) if len(ranges) > 1 else 1.0
 
 
@@ -464,10 +476,10 @@ def differ_in_scale(run: TrainingRun) -> float:
     """
     if run.last_batch is None:
         return 0.0
-    return ratio_with_mistakes(run.state, run.last_batch.rows.matrix, run.rows_of_a_pass())
+    return ratio_with_mistakes(run.state, run.last_batch.rows, run.rows_of_a_pass())
 
 
-def ratio_with_mistakes(state: RunState, X: Matrix, rows_of_a_pass: int | None) -> float:
+def ratio_with_mistakes(state: RunState, X: RowMatrix, rows_of_a_pass: int | None) -> float:
     """Return the `scale_ratio` of ``X`` if the ratio is large and the run makes many mistakes, else 0.
 
     ``state`` is the state of the run, and ``rows_of_a_pass`` the number of rows of a whole pass.

@@ -31,7 +31,7 @@ from rosenblatt.training.linear import LinearState, PassRunner
 from rosenblatt.training.losses import Losses
 from rosenblatt.training.observers import History, Observer, ProgressLine
 from rosenblatt.training.options import KernelOptions, RunOptions
-from rosenblatt.training.rows import Labels, LabelSummary, Matrix, check_numbers, class_numbers, feature_ranges
+from rosenblatt.training.rows import Labels, LabelSummary, Matrix, check_numbers, class_numbers
 from rosenblatt.training.state import Outcome, PassState, Runner, RunState, Updates
 
 # Initial states.
@@ -441,7 +441,7 @@ class TrainingRun:
 
     def last_ranges(self) -> NDArray[np.float64] | None:
         """Return the ranges of the features in the last visited batch of this run, or of the run that it resumes."""
-        return self.current.ranges if self.last_batch is None else feature_ranges(self.last_batch.rows.matrix)
+        return self.current.ranges if self.last_batch is None else self.last_batch.rows.feature_ranges.ranges
 
     def _order(self, batch: Batch) -> NDArray[np.uint32]:
         """Return the row numbers of a batch, in the order in which this pass visits the rows."""
@@ -469,7 +469,7 @@ class TrainingRun:
             self.current.active = np.arange(len(state.counters))
             self.begin_pass()
         if state.feature_ranges is None and batch.rows.n > 1:
-            state.feature_ranges = feature_ranges(batch.rows.matrix)
+            state.feature_ranges = batch.rows.feature_ranges.ranges
         self.phase = Phase.VISITING
         try:
             self._visit(batch, np.arange(batch.rows.n, dtype=np.uint32), shuffled=False)

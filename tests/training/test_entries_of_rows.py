@@ -8,7 +8,7 @@ from rosenblatt import AROW, AveragedPerceptron, PassiveAggressive, Perceptron, 
 from rosenblatt.kernels.compiler import Kernel
 from rosenblatt.training import rows
 from rosenblatt.training.predict import activations, best_classes, predicted
-from rosenblatt.training.rows import as_rows, feature_ranges
+from rosenblatt.training.rows import FeatureRanges, as_rows
 
 
 def sparse(seed, n=60, d=40, share=0.5):
@@ -79,9 +79,10 @@ def test_sorted_rows_are_recognized_as_by_scipy(form):
 @pytest.mark.parametrize("seed", range(30))
 def test_predictions_are_exact_for_entries_that_repeat_a_column(seed, classes):
     X, rng = sparse(seed, 20, 8)
-    if seed % 2:
-        X.data = rng.integers(-2, 3, X.nnz) / 2.0  # ties
-    w, b = rng.integers(-2, 3, (classes, 8)) / 2.0, rng.integers(-1, 2, classes) / 1.0
+    unit = (0.5, 1.0, 2.0**30)[seed % 3]  # integers below and above what float64 sums exactly, and halves
+    if seed % 5:
+        X.data = rng.integers(-2, 3, X.nnz) * unit + (0.0 if unit < 2.0 else 1.0)  # ties
+    w, b = rng.integers(-2, 3, (classes, 8)) * unit, rng.integers(-1, 2, classes) / 1.0
     twice = repeated_entries(X, rng)
     for matrix in (X, twice, X.toarray()):
         whole = as_rows(matrix)
@@ -104,5 +105,7 @@ def test_a_row_that_holds_no_number_gets_no_prediction(form, classes, bad):
 def test_ranges_of_sparse_features_are_those_of_dense_ones():
     for seed in range(20):
         X, _ = sparse(seed, 5, 12, 0.7)
-        assert (feature_ranges(X) == feature_ranges(X.toarray())).all()
-        assert (feature_ranges(X.astype(np.float32)) == feature_ranges(X.toarray().astype(np.float32))).all()
+        for given in (X, X.astype(np.float32)):
+            found, dense = FeatureRanges.of(given), given.toarray()
+            assert found.ranges.tobytes() == FeatureRanges.of(dense).ranges.tobytes()
+            assert (found.are_frequent == (2 * (dense != 0).sum(axis=0) > len(dense))).all()

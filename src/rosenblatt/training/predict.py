@@ -114,9 +114,23 @@ def predicted(rows: RowMatrix, w: Floats, b: Floats) -> NDArray[np.int64]:
     if len(doubtful):
         matrix = rows.matrix if len(doubtful) == rows.n else rows.matrix[doubtful]
         check_finite(matrix)
-        some = as_rows(matrix)
-        out[doubtful] = activations(some, w, b)[:, 0] > 0 if two else best_classes(some, w, b)[0]
+        exact = _whole_activations(matrix, w, b)
+        if exact is not None:
+            out[doubtful] = exact[:, 0] > 0 if two else np.argmax(exact, axis=1)
+        else:
+            some = as_rows(matrix)
+            out[doubtful] = activations(some, w, b)[:, 0] > 0 if two else best_classes(some, w, b)[0]
     return out
+
+
+def _whole_activations(X: Matrix, w: Floats, b: Floats) -> Floats | None:
+    """Return the activations of rows if these are sums of integers that are not rounded, as for counts of words."""
+    values = X.data if sp.issparse(X) else X
+    used = w[:, X.indices] if sp.issparse(X) and len(values) < w.shape[1] else w
+    if not all(map(_whole_numbers, (values, used, b))):
+        return None
+    size = np.abs(values).sum(dtype=np.float64) * np.abs(used).max(initial=0.0) + np.abs(b).max()
+    return np.asarray(X @ w.T + b) if size < 2.0**52 else None
 
 
 # Votes of all weight vectors of a run, counted from the log of its updates.

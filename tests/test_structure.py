@@ -43,7 +43,8 @@ def test_no_method_exists_to_do_nothing():
             for method in node.body:
                 if isinstance(method, ast.FunctionDef) and _is_empty(method):
                     empty.add(node.name)
-    assert empty == {"Observer", "RunOptions", "RunState"}  # they have hooks for others to fill in
+    hooks = {"Observer", "RunOptions", "RunState"}  # for others to fill in
+    assert empty == hooks | {"_PartLibrary"}, "which leaves out steps of numba"
 
 
 def _is_empty(method):

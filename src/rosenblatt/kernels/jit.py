@@ -103,7 +103,7 @@ class _PartLibrary(JITCodeLibrary):
     """The intermediate code of one part, without machine code."""
 
     def _optimize_final_module(self):
-        pass
+        """Do nothing: the kernel is optimized as a whole."""
 
     def _finalize_final_module(self):
         self._finalized = True
@@ -115,11 +115,11 @@ class _PartLibrary(JITCodeLibrary):
 
     @property
     def codegen(self):
-        """An object to which numba passes the constants of a part, which only code that runs needs."""
+        """An object to which numba passes a part's constants by ``set_env``. Only machine code needs them."""
         return self
 
     def set_env(self, name, environment):
-        """Do nothing."""
+        """Do nothing: see ``codegen``."""
 
 
 class _PartCompiler(Compiler):

@@ -285,7 +285,22 @@ DISTRIBUTED = _of(
     ("rounds-alike", "state.passes = task.number", "state.passes = 0", "distributed/test_mix.py"),
 )  # fmt: skip
 
-MUTANTS = [*KERNELS, *TRAINING, *THEORY, *DATA, *PERSISTENCE, *CLI, *DISTRIBUTED]
+EXERCISES = _of(
+    "exercises",
+    ("changes-are-not-seen", "if not _same(arguments, call):", "if False:", "exercises/test_functions.py"),
+    ("ties-are-positive", "return 1 if a > 0 else -1\n\n\ndef signed", "return 1 if a >= 0 else -1\n\n\ndef signed",
+     "exercises/test_answers.py"),
+    ("larger-sets-first", "return sorted(sets, key=_size)", "return sorted(sets, key=_size, reverse=True)",
+     "exercises/test_functions.py"),
+    ("weaker-bounds-are-right", "if weaker is not None:", "if False:", "exercises/test_answers.py"),
+    ("later-steps-count", "if needed not in steps[:k]:", "if needed not in steps:", "exercises/test_answers.py"),
+    ("arrays-are-not-tried", 'if stopped is not None and stopped.kind != "loops":', "if False:",
+     "exercises/test_functions.py"),
+    ("power-before-sign", "return _binary(self.take(), base, self.signed()) if",
+     "return _binary(self.take(), base, self.atom()) if", "exercises/test_answers.py"),
+    ("an-exercise-twice", ' or result["exercise"] in names:', ":", "cli/test_exercises.py"),
+)  # fmt: skip
+MUTANTS = [*KERNELS, *TRAINING, *THEORY, *DATA, *PERSISTENCE, *CLI, *DISTRIBUTED, *EXERCISES]
 
 
 def read_sources(source: Path) -> dict[Path, str]:

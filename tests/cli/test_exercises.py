@@ -26,7 +26,7 @@ def handed_in(student="Ada", **answers):
 
 def test_list_names_all_and_show_prints_some():
     assert [line.split()[1] for line in ran("exercises").stdout.splitlines()] == list(ANSWERS)
-    assert ran("exercises", "show", "4.12", "3.3").stdout.rstrip() == "\n".join(
+    assert ran("exercises", "show", "4.12", "3.3").stdout.rstrip() == "\n\n".join(
         map(str, (list_exercises()[11], list_exercises()[17]))
     )
     (shown,) = json.loads(ran("exercises", "show", "4.12", "--json").stdout)["exercises"]

@@ -81,6 +81,7 @@ def test_right_functions_are_accepted(name, function):
     assert check(name, function)
 
 
+@pytest.mark.quick_cases(16)
 @pytest.mark.parametrize(("algorithm", "mistake"), PLANTED)
 def test_planted_mistakes_are_found(algorithm, mistake):
     function = with_mistake(algorithm, mistake)

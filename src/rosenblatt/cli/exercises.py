@@ -58,7 +58,7 @@ def _show(names: list[str], as_json: bool) -> None:
     if as_json:
         print_json({"exercises": [vars(exercise) for exercise in chosen]})
     else:
-        print_text(*(f"{exercise}" if names else f"{exercise!r}" for exercise in chosen))
+        print_text("\n\n".join(map(str, chosen)) if names else "\n".join(map(repr, chosen)))
 
 
 def _grade(sources: list[str], as_json: bool) -> None:

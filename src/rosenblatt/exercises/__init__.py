@@ -71,7 +71,7 @@ def list_exercises() -> list[Exercise]:
     >>> len(exercises), exercises[11]
     (18, 12  4.12           XOR with one more feature)
     >>> print(exercises[11])
-    XOR with one more feature (CIML 4.7, figure 4.12)
+    4.12: XOR with one more feature (CIML 4.7, figure 4.12)
     Inputs are 0 or 1, x₃ = x₁ ∧ x₂, and the label is +1 where exactly one of x₁
     and x₂ is 1. Give weights and a bias; +1 is predicted where w·x + b > 0.
     Answer: [w1, w2, w3, b]

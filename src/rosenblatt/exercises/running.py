@@ -9,7 +9,6 @@ from __future__ import annotations
 import builtins
 import contextlib
 import copy
-import io
 import mmap
 import os
 import pickle
@@ -73,7 +72,11 @@ def _in_turn(
     examine: Examine,
     begin: Callable[[int], None],
 ) -> Stopped | None:
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+    with (
+        open(os.devnull, "w", encoding="utf-8") as nowhere,
+        contextlib.redirect_stdout(nowhere),
+        contextlib.redirect_stderr(nowhere),
+    ):
         for number, call in enumerate(calls):
             begin(number)
             arguments = copy.deepcopy(call)

@@ -68,24 +68,21 @@ class Exercise:
         return f"{self.number:>2}  {self.name:<14} {self.title}"
 
     def __str__(self) -> str:
-        lines = [f"{self.title} ({self.text})", self.question]
+        lines = [f"{self.name}: {self.title} ({self.text})", self.question]
         rows = [*map(str, self.given.get("points", []))]
         if rows:
-            names = self.given.get("names", map(str, range(len(rows))))
-            lines.append("Points: " + ", ".join(f"{name} {row}" for name, row in zip(names, rows, strict=True)))
-        lines += [*self.given.get("program", []), f"Answer: {self.form}"]
+            names = self.given.get("names", [""] * len(rows))
+            points = (f"{k} {row} {name}".rstrip() for k, (row, name) in enumerate(zip(rows, names, strict=True)))
+            lines.append(f"Points: {', '.join(points)}")
+        lines += self.given.get("program", [])
+        functions = [f'a function {signature} for "{name}"' for name, signature in self.functions.items()]
+        whole = "a dictionary with" if len(self.fields) > 1 else _form(self.fields[0])
+        lines.append(f"Answer: {', or '.join([*functions, whole])}")
         for field in self.fields:
-            lines += [f'  "{option["id"]}": {option["text"]}' for option in field.get("options", [])]
+            if len(self.fields) > 1:
+                lines.append(f'  "{field["name"]}" ({_form(field)}): {field["label"]}')
+            lines += [f'    "{option["id"]}": {option["text"]}' for option in field.get("options", [])]
         return "\n".join(map(_wrapped, lines))
-
-    @property
-    def form(self) -> str:
-        """What the answer looks like in Python."""
-        if len(self.fields) == 1:
-            form = _form(self.fields[0])
-        else:
-            form = "{" + ", ".join(f'"{field["name"]}": {_form(field)}' for field in self.fields) + "}"
-        return " or ".join([*(f"a function {signature}" for signature in self.functions.values()), form])
 
     def read(self, answer: object) -> dict[str, Any]:
         """Return the value of each field; raise a FormError if the answer has another form."""
@@ -107,9 +104,9 @@ def _form(field: Mapping[str, Any]) -> str:
     forms: dict[str, Callable[[], str]] = {
         "number": lambda: "a number",
         "weights": lambda: f"[{', '.join(field['names'])}]",
-        "formula": lambda: f'"a formula in {", ".join(field["variables"])}"',
-        "choice": lambda: " or ".join(f'"{option["id"]}"' for option in field["options"]),
-        "order": lambda: "a list of steps",
+        "formula": lambda: f"text, a formula in {', '.join(field['variables'])}",
+        "choice": lambda: "one of these",
+        "order": lambda: "a list of some of these, in order",
         "subset": lambda: "[row numbers, from 0]",
         "points": lambda: "[[x1, x2, y], ...]",
         "place": lambda: "[x1, x2]",

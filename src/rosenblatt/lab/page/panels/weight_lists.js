@@ -8,47 +8,21 @@ import { classWords, counted, exact, number, weightName } from "../words.js";
 /** So many support points are listed. */
 const LISTED = 10;
 
-/** Return a function that lists the weights. @param {HTMLElement} root */
-export function numberLists(root) {
-  let shape = "";
-  /** @type {HTMLElement[]} */
-  let cells = [];
-  /** @param {Replay} replay @param {Moment} moment */
-  return (replay, moment) => {
-    const { names } = replay.run;
-    const all = listed(replay, moment);
-    const wanted = `${names} ${all.map(({ id }) => id)}`;
-    if (shape !== wanted || !root.contains(cells[0])) {
-      shape = wanted;
-      root.replaceChildren(...all.map(({ title, id }) => numberList(title, id, names)));
-      cells = [...root.querySelectorAll("dd")];
-    }
-    all.flatMap(({ values: { w, b } }) => [...w, b]).forEach((value, i) => {
-      setText(cells[i], number(value));
-      cells[i].title = exact(value);
-    });
-  };
-}
-
-/** Return what is listed at a moment. @param {Replay} replay @param {Moment} moment */
-function listed(replay, moment) {
-  const pocket = replay.pocket(moment.t);
-  return [
-    { title: "Now", id: "weights", values: moment },
-    ...(moment.variance ? [{ title: "Variance of each", id: "weights-variance", values: moment.variance }] : []),
-    { title: "Average so far", id: "weights-average", values: moment.average },
-    ...(pocket ? [{ title: "Pocket", id: "weights-pocket", values: pocket }] : []),
-  ];
-}
-
-/** @param {string} title @param {string} id @param {string[]} names */
-function numberList(title, id, names) {
-  const rows = names.flatMap((name) => [
-    make("dt", {}, weightName(name)),
-    make("dd", { id: `${id}-w-${name}` }),
+/** List the weights, and beside them their average and what else a learner has. @param {HTMLElement} root @param {Replay} replay @param {Moment} moment */
+export function showWeights(root, replay, moment) {
+  const columns = [
+    { title: "now", id: "weights", values: moment },
+    { title: "variance", id: "weights-variance", values: moment.variance },
+    { title: "average so far", id: "weights-average", values: moment.average },
+    { title: "pocket", id: "weights-pocket", values: replay.pocket(moment.t) },
+  ].flatMap(({ title, id, values }) => (values ? [{ title, id, numbers: [...values.w, values.b] }] : []));
+  const rows = [...replay.run.names, "b"].map((name, i) => [
+    weightName(name),
+    ...columns.map(({ id, numbers }) => {
+      return make("td", { id: `${id}-${name === "b" ? "" : "w-"}${name}`, title: exact(numbers[i]) }, number(numbers[i]));
+    }),
   ]);
-  const list = make("dl", { className: "figures" }, ...rows, make("dt", {}, "b"), make("dd", { id: `${id}-b` }));
-  return make("div", {}, make("h2", {}, title), list);
+  root.replaceChildren(table("shares", "", [make("td"), ...columns.map(({ title }) => title)], rows));
 }
 
 /**
@@ -64,5 +38,5 @@ export function showSupport(replay, moment, { headline, note, lists }) {
   const more = places.length > LISTED ? ` The ${LISTED} that count most are listed.` : "";
   setFormula(note, `The activation at x is the sum of count · y · K(point, x): w itself is never written down.${more}`);
   const lines = places.slice(0, LISTED).map((place) => [`${rows[place] + 1}`, classWords(signs[place]), `${counts[place]}`]);
-  lists.replaceChildren(...(lines.length ? [table("support", "", ["point", "class", "count"], lines)] : []));
+  lists.replaceChildren(...(lines.length ? [table("shares", "", ["point", "class", "count"], lines)] : []));
 }

@@ -6,7 +6,7 @@ import { colors } from "../theme.js";
 import { counted, number, vector, weightName } from "../words.js";
 import { pictureCanvas, show, tick, watcher } from "./chart.js";
 import { constraints, solutions, viewOf, weightList, weightNames } from "./cone.js";
-import { numberLists, showSupport } from "./weight_lists.js";
+import { showSupport, showWeights } from "./weight_lists.js";
 
 /** @import { App, Box, Look, Moment, Panel, Picture, Replay, View, Weights, XY } from "../types.d.ts" */
 /** @import { HalfPlane } from "./cone.js" */
@@ -29,8 +29,7 @@ function create(root, _app) {
   const headline = make("p", { className: "headline", id: "weights-headline" });
   const canvas = pictureCanvas();
   const note = make("p", { className: "note" });
-  const lists = make("div", { className: "lists" });
-  const numbers = numberLists(lists);
+  const lists = make("div");
   root.append(headline, canvas, note, lists);
 
   return {
@@ -40,7 +39,7 @@ function create(root, _app) {
       canvas.hidden = !replay || run?.kind === "kernel" || weightNames(replay).length < 2;
       if (!replay || !run || !moment) return setText(headline, waiting || "No run yet.");
       if (run.kind === "kernel") return showSupport(replay, moment, { headline, note, lists });
-      numbers(replay, moment);
+      showWeights(lists, replay, moment);
       const names = weightNames(replay);
       setText(headline, `After ${counted(moment.k, "update")}, ${sliceOf(names, weightList(replay, moment))}`);
       if (canvas.hidden) return setFormula(note, "With one weight there is no picture: the sign of w decides.");

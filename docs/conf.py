@@ -21,6 +21,7 @@ extensions = [
     "numpydoc",
     "sphinx_copybutton",
     "sphinx_design",
+    "sphinx_gallery.gen_gallery",
     "source_pages",
     "docstrings",
     "formulas",
@@ -30,7 +31,7 @@ extensions = [
     "printed",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "examples", "gallery/examples/sg_execution_times.rst", "sg_execution_times.rst"]
 nitpicky = True
 nitpick_ignore_regex = [("py:class", r".*")]  # types in signatures: numpy's, scipy's and our own short words
 
@@ -53,6 +54,17 @@ maximum_signature_line_length = 90
 toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_validation_checks: set[str] = set()
+
+# Examples
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "gallery/examples",
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "capture_repr": (),
+    "show_memory": False,
+    "min_reported_time": 3600,
+}
 
 # The look
 html_theme = "pydata_sphinx_theme"

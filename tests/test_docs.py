@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from rosenblatt.exercises import list_exercises
+
 ROOT = Path(__file__).parents[1]
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("src/rosenblatt/*/README.md")]
 MAP = ROOT / "docs/seeds.md"
@@ -45,6 +47,24 @@ def test_every_test_that_a_page_names_is_there():
     known = set(re.findall(r"def (test_\w+)", "".join(path.read_text() for path in ROOT.glob("tests/**/*.py"))))
     for page in ROOT.glob("docs/*.md"):
         assert set(re.findall(r"`(test_\w+)`", page.read_text())) <= known, page.name
+
+
+def test_every_question_of_the_texts_is_on_the_map_and_every_exercise_on_its_page():
+    questions = MAP.read_text().partition("## The questions")[2]
+    page = (ROOT / "docs/exercises.md").read_text()
+    for exercise in list_exercises():
+        assert f"`{exercise.name}`" in questions
+        assert f"| {exercise.number} | `{exercise.name}`: {exercise.title} |" in page
+    named = set(re.findall(r"`((?:\d|algorithm)[\w.-]*)`", questions))
+    functions = {name for exercise in list_exercises() for name in exercise.functions}
+    assert named == {exercise.name for exercise in list_exercises()} | functions
+
+
+def test_links_to_lessons_lead_to_lessons():
+    lessons = re.findall(r'^    id: "([\w-]+)"', (ROOT / "src/rosenblatt/lab/page/lesson_texts.js").read_text(), re.M)
+    linked = re.findall(r"lesson=([\w-]+)", "".join(path.read_text() for path in ROOT.glob("docs/*.md")))
+    assert len(set(linked)) >= 6
+    assert set(linked) <= set(lessons)
 
 
 def test_the_map_has_every_part_once():

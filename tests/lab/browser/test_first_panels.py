@@ -32,6 +32,7 @@ def test_the_lines_of_a_visit_are_lit_with_its_numbers(lab):
         "= (0, 0) + (1, 1) = (1, 1)",
         "= 0 + 1 = 1",
     ]
+    assert lab.get("document.querySelector('.tells b').textContent") == "x", "a vector is bold"
     lab.get("lab.go(2)")
     lab.frame()
     assert lit(lab)[-1][-1] == "= 3: right, nothing changes"

@@ -62,11 +62,11 @@ export function numberField(title, least, most, step, changed, tell) {
   };
 }
 
-/** Return a checkbox with its label. @param {string} title @param {(checked: boolean) => void} changed */
+/** Return a checkbox with its label, in which vectors are between stars. @param {string} title @param {(checked: boolean) => void} changed */
 export function checkbox(title, changed) {
   const input = make("input", { type: "checkbox" });
   input.addEventListener("change", () => changed(input.checked));
-  return { input, label: make("label", { className: "check" }, input, title) };
+  return { input, label: make("label", { className: "check" }, input, ...rich(title)) };
 }
 
 /**
@@ -94,12 +94,14 @@ export function setAttribute(element, name, value) {
   if (element.getAttribute(name) !== value) element.setAttribute(name, value);
 }
 
-/**
- * Write a text in which the vectors w, x, u and their like are bold, where it is another.
- * @param {HTMLElement} element @param {string} text
- */
+/** Write a formula where it is another. @param {HTMLElement} element @param {string} text */
 export function setFormula(element, text) {
-  if (element.textContent !== text) element.replaceChildren(...rich(text.replace(/(?<![\p{L}\d])[wxu](?![\p{L}\p{No}])/gu, "**$&**")));
+  if (element.textContent !== text) element.replaceChildren(...vectors(text));
+}
+
+/** Return a text in which the vectors w, x and u are bold. @param {string} text */
+export function vectors(text) {
+  return rich(text.replace(/(?<![\p{L}\d])[wxu](?![\p{L}\p{No}])/gu, "**$&**"));
 }
 
 /** Return a text with what is between two pairs of stars in bold, as vectors are. @param {string} text */

@@ -11,7 +11,7 @@ import { FEATURE_NAMES, ORDER_NAMES } from "./words.js";
 const SHOWN = {
   regions: "regions",
   graded: "regions graded by activation",
-  arrow: "weight vector w",
+  arrow: "weight vector **w**",
   ghosts: "past boundaries",
   margins: "margins of the boundary",
   radius: "R: the circle that holds all points",

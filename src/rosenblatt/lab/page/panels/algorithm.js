@@ -1,6 +1,6 @@
 /** The algorithm that is chosen, as the texts print it: the lines of this visit lit, and its numbers beside them. */
 
-import { button, make, setText } from "../dom.js";
+import { button, make, setFormula, setText } from "../dom.js";
 import { formula } from "../formulas.js";
 import { LESSONS } from "../lesson_texts.js";
 import { stepState } from "../lessons.js";
@@ -41,7 +41,7 @@ function create(root, app) {
       if (shown !== key) {
         shown = key;
         setText(title, program.title);
-        setText(source, program.source);
+        setFormula(source, program.source);
         rows = program.lines.map((line) => {
           const tells = make("span", { className: "tells" });
           const item = make("li", { className: `in-${line.depth}` }, make("span", {}, ...formula(line.text)), tells);
@@ -57,7 +57,7 @@ function create(root, app) {
         row.item.classList.toggle("now", row === now);
         if (row === now) row.item.setAttribute("aria-current", "step");
         else row.item.removeAttribute("aria-current");
-        setText(row.tells, runs && run && moment ? row.line.tells?.(moment, run) ?? "" : "");
+        setFormula(row.tells, runs && run && moment ? row.line.tells?.(moment, run) ?? "" : "");
       }
     },
   };

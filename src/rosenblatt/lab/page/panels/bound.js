@@ -1,6 +1,6 @@
 /** Mistakes against the bound, and its proof as a squeeze. */
 
-import { button, make, setFormula, setText } from "../dom.js";
+import { button, make, setFormula, setText, vectors } from "../dom.js";
 import { formula } from "../formulas.js";
 import { FEATURE_NAMES, counted, mostMistakes, number } from "../words.js";
 import { pictureCanvas, show, watcher } from "./chart.js";
@@ -113,7 +113,7 @@ function showWords(root, rows) {
   const text = rows.flat().join();
   if (root.dataset.text === text) return;
   root.dataset.text = text;
-  root.replaceChildren(...rows.flatMap(([term, meaning]) => [make("dt", {}, term), make("dd", {}, meaning)]));
+  root.replaceChildren(...rows.flatMap(([term, meaning]) => [make("dt", {}, term), make("dd", {}, ...vectors(meaning))]));
 }
 
 /** @param {HTMLElement} root @param {{name: string, value: number}[]} links */

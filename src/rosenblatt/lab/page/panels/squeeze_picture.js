@@ -63,7 +63,7 @@ export function drawSqueeze(picture, squeeze, k, end) {
   } else nameWithin(chart, last, length, along);
   const places = spread(ends.map(([, value]) => chart.y(value) + 4), 15, room.top + 8, room.bottom + 4);
   ends.forEach(([name], i) => {
-    picture.text(room.right + 6, places[i], name, { fill: name.includes("w") ? ink : quiet });
+    picture.text(room.right + 6, places[i], name, { fill: name.includes("w") ? ink : quiet, bold: name.includes("w") });
   });
   markNow(chart, k, chain(squeeze, k).map(({ value }) => value));
 }
@@ -77,7 +77,7 @@ function nameWithin(chart, last, length, along) {
   const wanted = [length[last], ...(along ? [along[last]] : [])].map((value) => chart.y(value) + 4);
   const places = spread(wanted, 15, chart.room.top + 8, chart.room.bottom - 4);
   ["‖w‖", "w·u"].slice(0, places.length).forEach((name, i) => {
-    chart.picture.text(chart.x(last) + 6, places[i], name, { fill: ink });
+    chart.picture.text(chart.x(last) + 6, places[i], name, { fill: ink, bold: true });
   });
 }
 

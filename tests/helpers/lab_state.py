@@ -19,7 +19,20 @@ ORDERS = ("fixed", "once", "each", "pick")
 FEATURES = ("x", "y", "xy", "x2", "y2", "r2")
 KERNELS = ("poly", "rbf")
 LOSSES = ("hinge", "squared_hinge", "plain")
-PANELS = ("algorithm", "own", "projection", "weights", "error", "verdict", "lift", "vc", "table", "code", "bound")
+PANELS = (
+    "algorithm",
+    "own",
+    "projection",
+    "weights",
+    "error",
+    "verdict",
+    "lift",
+    "vc",
+    "table",
+    "code",
+    "bound",
+    "exercise",
+)
 
 
 @dataclass(frozen=True)
@@ -57,6 +70,7 @@ class LabState:
     own: tuple[float, float, float] = (1, 1, 0)
     family: str = "halfspaces"
     lesson: str = ""
+    exercise: str = ""
     show: tuple[str, ...] = ("regions", "arrow", "ghosts")
     hide: tuple[str, ...] = ()
 

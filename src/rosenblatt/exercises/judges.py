@@ -302,7 +302,8 @@ def _notes(values: Values, exercise: Exercise) -> Fault | None:
     rows = values["rows"]
     w = next((w for w in grid(10) if all(points[i][1] * dot(w, points[i][0]) > 0 for i in rows)), None)
     if w is not None:
-        text = f"w = {words(w)} without a bias has the right sign on rows {rows}: expected rows where none has."
+        chosen = _places(points[i][0] for i in rows) or "no point"
+        text = f"w = {words(w)} without a bias has the right sign on {chosen}: expected points on which none has."
         return Fault("rows", text, {"rows": rows, "w": w})
     length = norm(given["w_star"])
     eta = given["gamma"] / length

@@ -18,7 +18,7 @@ __all__ = ["page", "show"]
 
 _SETTINGS = (
     *("learner", "features", "bias", "order", "seed", "picks", "kernel", "degree", "gamma", "coef0", "margin", "C"),
-    *("loss", "r", "passes", "updates", "view", "at", "panel", "own", "family", "lesson", "show", "hide"),
+    *("loss", "r", "passes", "updates", "view", "at", "panel", "own", "family", "lesson", "exercise", "show", "hide"),
 )
 """The fields of the page's state, but for its version and its points."""
 

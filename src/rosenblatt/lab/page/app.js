@@ -45,6 +45,8 @@ export class App {
     this.symbol = "";
     /** The panel in sight, which may draw on the plane. @type {View | null} */
     this.shown = null;
+    /** What students handed in, until its panel has taken it. @type {any[]} */
+    this.handedIn = [];
     /** @type {View[]} */
     this.#views = [];
   }
@@ -156,6 +158,13 @@ export class App {
     this.#opened += 1;
     this.#set(state, false);
     this.#take(run, state);
+  }
+
+  /** Show what students handed in, judged again. @param {any[]} handedIn */
+  grade(handedIn) {
+    this.handedIn = handedIn;
+    this.change({ panel: "exercise", exercise: "" });
+    document.dispatchEvent(new CustomEvent("lab-handed-in"));
   }
 
   /** Take back the last change. */

@@ -2,6 +2,8 @@
 
 import { button, choice, make } from "./dom.js";
 import { PRESETS } from "./engine/presets.js";
+import { startExercise } from "./exercises/exercises.js";
+import { EXERCISES } from "./exercises/table.js";
 import { LESSONS } from "./lesson_texts.js";
 import { menu } from "./dialogs.js";
 import { ask, faultWords } from "./questions.js";
@@ -16,18 +18,20 @@ import { LEARNER_NAMES } from "./words.js";
  * @param {{files: [string, () => void][], lessons: {start(id: string): void}}} parts what the menu File has, and the lessons
  */
 export function createControls(root, app, { files, lessons }) {
-  const opener = make("select", { id: "opener", "aria-label": "Lesson or points" });
+  const opener = make("select", { id: "opener", "aria-label": "Lesson, exercise or points" });
   const group = (/** @type {string} */ label, /** @type {string} */ kind, /** @type {string[][]} */ entries) =>
     make("optgroup", { label }, ...entries.map(([name, title]) => make("option", { value: `${kind} ${name}` }, title)));
   opener.append(
-    make("option", { value: "" }, "Lessons and points …"),
+    make("option", { value: "" }, "Lessons, exercises, points …"),
     group("Lessons", "lesson", LESSONS.map(({ id, title }) => [id, title])),
+    group("Exercises", "exercise", EXERCISES.map(({ name, title }) => [name, title])),
     group("Points to try", "preset", Object.entries(PRESETS)),
   );
   opener.addEventListener("change", () => {
     const [kind, name] = opener.value.split(" ");
     app.notice("");
     if (kind === "lesson") lessons.start(name);
+    else if (kind === "exercise") startExercise(app, name);
     else if (name) openPreset(app, name);
     opener.blur();
   });
@@ -47,7 +51,7 @@ export function createControls(root, app, { files, lessons }) {
       learner.hidden = state.hide.includes("learner");
       file.button.hidden = state.hide.includes("share");
       if (learner.value !== state.learner) learner.value = state.learner;
-      const shown = state.lesson ? `lesson ${state.lesson}` : app.preset ? `preset ${app.preset}` : "";
+      const shown = state.exercise ? `exercise ${state.exercise}` : state.lesson ? `lesson ${state.lesson}` : app.preset ? `preset ${app.preset}` : "";
       if (opener.value !== shown) opener.value = shown;
       settings.update(state);
     },

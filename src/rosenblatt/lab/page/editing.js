@@ -1,16 +1,18 @@
 /** What people do with points, whether by mouse, touch, key or button. */
 
+import { exerciseNamed, pointsField } from "./exercises/table.js";
 import { MOST_PICKS, MOST_POINTS, point, withPoint, withoutPoints } from "./state.js";
 import { classWords } from "./words.js";
 
 /** @import { App, State } from "./types.d.ts" */
 
 /**
- * Return what the pointer does on the plane, one thing at a time: move a line, give points the other class, pick the next
+ * Return what the pointer does on the plane, one thing at a time: answer an exercise, move a line, give points the other class, pick the next
  * visit, or place and move points.
- * @param {State} state @returns {"line" | "flip" | "pick" | "place"}
+ * @param {State} state @returns {"line" | "flip" | "answer" | "pick" | "place"}
  */
-export function modeOf({ panel, order }) {
+export function modeOf({ panel, order, exercise }) {
+  if (panel === "exercise" && exercise) return pointsField(exerciseNamed(exercise)) ? "place" : "answer";
   if (panel === "own") return "line";
   if (panel === "vc") return "flip";
   return order === "pick" ? "pick" : "place";

@@ -3,6 +3,7 @@
 import { save } from "./dialogs.js";
 import { make } from "./dom.js";
 import { paint, toSvg } from "./picture.js";
+import { isHandedIn } from "./state.js";
 import { ask, faultWords } from "./questions.js";
 import { colors } from "./theme.js";
 import { number } from "./words.js";
@@ -63,10 +64,12 @@ async function openFile(app, file) {
   try {
     const text = await file.text();
     if (text.trimStart().startsWith("{")) {
-      await app.open(parsed(text));
+      const data = parsed(text);
+      if (isHandedIn(data)) app.grade([data]);
+      else await app.open(data);
     } else {
       const { points, view, note } = await ask("csv", { text });
-      app.begin({ points, view, picks: [], lesson: "" });
+      app.begin({ points, view, picks: [], lesson: "", exercise: "" });
       app.notice(note ?? "");
     }
   } catch (fault) {

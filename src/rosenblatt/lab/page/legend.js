@@ -12,6 +12,7 @@ const MODES = {
   flip: "VC game: press a point to change its class.",
   pick: "Your order: press the point to visit next.",
   place: "",
+  answer: "An exercise: the plane shows your answer.",
 };
 const KEYS = "Arrow keys move the cursor, Enter places a point, Space plays.";
 
@@ -33,15 +34,18 @@ export function createLegend(root, app) {
   );
   root.setAttribute("role", "toolbar");
   root.setAttribute("aria-label", "Points");
-  root.append(make("span", { className: "row classes" }, ...classes.map(([, each]) => each)), mode, chosen, undo, redo);
+  const kinds = make("span", { className: "row classes" }, ...classes.map(([, each]) => each));
+  root.append(kinds, mode, chosen, undo, redo);
   return {
     /** @param {Scene} scene */
     update({ state }) {
+      const answering = modeOf(state) === "answer";
+      kinds.hidden = answering;
       for (const [sign, each] of classes) each.setAttribute("aria-pressed", String(app.brush === sign));
       const byKeys = document.activeElement?.matches("#plane-canvas:focus-visible");
       setText(mode, MODES[modeOf(state)] || (byKeys ? KEYS : state.points.length ? "" : "Click on the plane to place a point."));
-      undo.hidden = !app.history.canUndo;
-      redo.hidden = !app.history.canRedo;
+      undo.hidden = answering || !app.history.canUndo;
+      redo.hidden = answering || !app.history.canRedo;
       const point = state.points[app.selected];
       chosen.hidden = !point;
       if (point) setText(hold, point[3] ? "Train on it" : "Hold out");

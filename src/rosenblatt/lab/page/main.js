@@ -10,10 +10,12 @@ import { createPanels } from "./panels.js";
 import { createPlane } from "./plane.js";
 import { LESSONS } from "./lesson_texts.js";
 import { START } from "./engine/presets.js";
+import { startExercise } from "./exercises/exercises.js";
+import { exerciseNamed } from "./exercises/table.js";
 import { fileEntries, takeDrops } from "./files.js";
 import { ask, faultWords } from "./questions.js";
 import { keepAddress, shareDialog } from "./share.js";
-import { NO_STATE, fromFragment } from "./state.js";
+import { NO_STATE, fromFragment, isHandedIn } from "./state.js";
 import { stillness, watchColors } from "./theme.js";
 import { createTransport } from "./transport.js";
 
@@ -60,10 +62,11 @@ Object.assign(window, { lab: app });
 /** What `rosenblatt lab` put into the page: a state, or the text of a table. @type {{state?: Partial<State>, table?: string}} */
 const given = JSON.parse(part("given").textContent || "{}");
 
-/** What to show: `?present` for a screen in a lecture, `?embed=PANEL` for a part of another page (some draw on the plane), `?lesson=ID`. */
-const ON_PLANE = ["own", "verdict", "vc"];
+/** What to show: `?present` for a screen in a lecture, `?embed=PANEL` for a part of another page (some draw on the plane), `?lesson=ID`, `?exercise=NAME`. */
+const ON_PLANE = ["own", "verdict", "vc", "exercise"];
 const asked = new URLSearchParams(location.search);
 const embed = asked.get("embed") ?? "";
+const exercise = asked.get("exercise") ?? "";
 const panel = document.getElementById(`tab-${embed}`);
 if (asked.has("present")) app.present();
 const alone = embed === "plane" ? ["plane-alone"] : ON_PLANE.includes(embed) ? [] : ["panel-alone"];
@@ -72,7 +75,8 @@ if (panel || embed === "plane") document.body.classList.add("embed", ...alone);
 /** Open the state of the address, or of the page, or a lesson, or the start; it plays unless its place in the run is given. */
 async function open() {
   const shared = fromFragment(location.hash.slice(1));
-  let state = shared ?? given.state;
+  const handedIn = [shared, given.state].find((one) => one && isHandedIn(one));
+  let state = handedIn ? undefined : shared ?? given.state;
   let note = location.hash.length > 1 && !shared ? NO_STATE : "";
   try {
     if (given.table && !shared) ({ note, ...state } = await ask("csv", { text: given.table }));
@@ -82,8 +86,10 @@ async function open() {
     await app.open(START);
     app.notice(`This ${given.table && !shared ? "table" : "state"} cannot be opened. ${faultWords(fault)}`);
   }
+  if (handedIn) return app.grade([handedIn]);
   const lesson = LESSONS.find(({ id }) => id === asked.get("lesson"));
   if (lesson && !state) return lessons.start(lesson.id);
+  if (exerciseNamed(exercise) && !state) return startExercise(app, exercise);
   if (panel) app.change({ panel: embed });
   if (state?.at !== undefined) return;
   if (stillness()) app.go(Infinity);

@@ -2,6 +2,7 @@
 
 import { menu } from "./dialogs.js";
 import { make, rich } from "./dom.js";
+import { exercises } from "./exercises/exercises.js";
 import { letters } from "./help.js";
 import { algorithm } from "./panels/algorithm.js";
 import { bound } from "./panels/bound.js";
@@ -17,7 +18,7 @@ import { weights } from "./panels/weights.js";
 
 /** @import { App, View } from "./types.d.ts" */
 
-const PANELS = [algorithm, own, projection, weights, error, verdict, lift, vc, table, code, bound];
+const PANELS = [algorithm, own, projection, weights, error, verdict, lift, vc, table, code, bound, exercises];
 
 /** @param {HTMLElement} root @param {App} app @returns {View} */
 export function createPanels(root, app) {

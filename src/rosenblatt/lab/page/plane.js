@@ -43,7 +43,7 @@ export function createPlane(root, app) {
     drawPoints(picture, f, scene, app.selected);
     if (hovered) drawHovered(picture, f, scene, hovered);
     picture.settle(scene.state.points.map((point) => f.pixel(point)));
-    if (!scene.state.points.length && app.runs) drawInvitation(picture, f);
+    if (!scene.state.points.length && app.runs && !app.shown?.grab) drawInvitation(picture, f);
     if (cursor && document.activeElement === canvas) drawCursor(picture, f, cursor);
     return picture;
   }
@@ -129,7 +129,7 @@ function takePointers(canvas, app, frame, hover) {
     const [px, py] = [event.offsetX, event.offsetY];
     if (app.shown?.grab) {
       pull = app.shown.grab(frame(), px, py);
-      if (pull) app.history.note(app.state);
+      if (pull && modeOf(app.state) === "line") app.history.note(app.state);
       canvas.setPointerCapture(event.pointerId);
       return;
     }

@@ -5,6 +5,7 @@ import { lineInBox, ticks } from "./geometry.js";
 import { predicting, wrongPoints } from "./hypothesis.js";
 import { drawHull } from "./marks.js";
 import { dot } from "./replay.js";
+import { showsRun } from "./state.js";
 import { colors } from "./theme.js";
 import { number } from "./words.js";
 
@@ -19,7 +20,7 @@ const MOST_GHOSTS = 14;
 export function drawPlane(picture, frame, scene, boundary) {
   const { state, replay, moment, run, beat } = scene;
   const shows = (/** @type {string} */ what) => state.show.includes(what);
-  if (!replay || !moment || !run || state.panel === "vc") {
+  if (!replay || !moment || !run || !showsRun(state)) {
     drawAxes(picture, frame);
     return drawNumbers(picture, frame, state.points);
   }
@@ -59,13 +60,17 @@ function drawAxes(picture, frame) {
 
 /** Write the names of the axes, and numbers where no point is. @param {Picture} picture @param {Frame} frame @param {Point[]} points */
 function drawNumbers(picture, frame, points) {
-  if (!points.length) return;
+  if (points.length) drawScale(picture, frame, points);
+}
+
+/** @param {Picture} picture @param {Frame} frame @param {Point[]} points @param {[string, string]} [names] of the axes */
+export function drawScale(picture, frame, points, [across, up] = ["x₁", "x₂"]) {
   const places = points.map((point) => frame.pixel(point));
   const free = (/** @type {number} */ x, /** @type {number} */ y) => places.every(([px, py]) => Math.hypot(px - x, py - y) > 14);
   const [left, bottom, right, top] = frame.box;
   const [ox, oy] = frame.pixel([0, 0]);
-  picture.text(frame.size - 8, Math.min(Math.max(oy - 8, 20), frame.size - 8), "x₁", { size: 15, anchor: "right", fill: colors().ink });
-  picture.text(Math.min(Math.max(ox + 8, 8), frame.size - 24), 20, "x₂", { size: 15, fill: colors().ink });
+  picture.text(frame.size - 8, Math.min(Math.max(oy - 8, 20), frame.size - 8), across, { size: 15, anchor: "right", fill: colors().ink });
+  picture.text(Math.min(Math.max(ox + 8, 8), frame.size - 24), 20, up, { size: 15, fill: colors().ink });
   const [baseline, edge] = [Math.min(Math.max(oy, 0), frame.size - 18), Math.min(Math.max(ox, 0), frame.size - 34)];
   for (const value of ticks(left, right, 6)) {
     if (value === 0) continue;
@@ -235,13 +240,13 @@ export function drawPoints(picture, frame, scene, selected) {
     const [x, y] = frame.pixel(point);
     picture.mark(x, y, point[2], Math.min(14, sizes.get(i) ?? (many ? 4.5 : 6)), point[3] === true);
   });
-  if (run && state.panel !== "vc") {
+  if (run && showsRun(state)) {
     wrongPoints(scene, state.panel === "own").forEach((wrong, place) => {
       const point = state.points[run.rows[place]];
       if (wrong && point) picture.circle(...frame.pixel(point), 9.5, { stroke: colors().ink, width: 1.25 });
     });
   }
-  const visited = moment && !["vc", "own"].includes(state.panel) ? state.points[moment.number] : undefined;
+  const visited = moment && showsRun(state) && state.panel !== "own" ? state.points[moment.number] : undefined;
   if (visited && moment) {
     const color = moment.updated ? colors().accent : colors().quiet;
     const dash = moment.updated && !moment.mistake ? [5, 3] : undefined; // right, but by too little

@@ -1,6 +1,6 @@
 /** The plane by keyboard: a cursor that places points, and points that can be chosen, moved, flipped and removed. */
 
-import { addPoint, flipPoint, holdOut, pickPoint, removePoints, withSelected, zoom } from "./editing.js";
+import { addPoint, flipPoint, holdOut, modeOf, pickPoint, removePoints, withSelected, zoom } from "./editing.js";
 import { withPoint } from "./state.js";
 import { classWords } from "./words.js";
 
@@ -19,6 +19,7 @@ export function planeKeys(event, app, cursor) {
   if (!move && !action) return cursor;
   event.preventDefault();
   event.stopPropagation();
+  if (modeOf(app.state) === "answer") return cursor; // its fields take keys
   if (!move) return action(app, cursor) ?? cursor;
   const step = (app.state.view[2] / 50) * (event.shiftKey ? 5 : 1);
   const chosen = app.state.points[app.selected];

@@ -28,6 +28,7 @@ export const DEFAULTS = {
   own: [1, 1, 0],
   family: "halfspaces",
   lesson: "",
+  exercise: "",
   show: ["regions", "arrow", "ghosts"],
   hide: [],
 };
@@ -66,13 +67,19 @@ export function asksForRun(patch) {
   return LEARNED.some((name) => name in patch);
 }
 
-/** Return the state as the part of an address after the #. @param {State} state */
+/** Return whether the run is in sight: the VC game and exercises look at the points alone. @param {State} state */
+export const showsRun = ({ panel, exercise }) => panel !== "vc" && !(panel === "exercise" && exercise);
+
+/** Return a state, or what is handed in, as the part of an address after the #. @param {object} state */
 export function toFragment(state) {
   const bytes = new TextEncoder().encode(JSON.stringify(state));
   let text = "";
   for (let i = 0; i < bytes.length; i += 4096) text += String.fromCharCode(...bytes.subarray(i, i + 4096));
   return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
+
+/** Return whether something that was opened is what a student handed in, and not a state. @param {any} data */
+export const isHandedIn = (data) => "results" in data || "answer" in data;
 
 /** The message about a part after the # that is not a state. */
 export const NO_STATE = "What follows # in the address is not a state of the lab: copy the whole address.";
@@ -85,7 +92,7 @@ export function fromFragment(fragment) {
   try {
     const text = atob(fragment.replaceAll("-", "+").replaceAll("_", "/"));
     const data = JSON.parse(new TextDecoder().decode(Uint8Array.from(text, (letter) => letter.charCodeAt(0))));
-    return data && typeof data === "object" && data.version === 1 ? data : null;
+    return data && typeof data === "object" && (data.version === 1 || isHandedIn(data)) ? data : null;
   } catch {
     return null;
   }

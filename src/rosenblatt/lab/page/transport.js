@@ -5,12 +5,12 @@ import { wrongPoints } from "./hypothesis.js";
 import { icon, iconButton } from "./icons.js";
 import { Picture, fit, paint } from "./picture.js";
 import { sentence } from "./sentences.js";
+import { showsRun } from "./state.js";
 import { colors } from "./theme.js";
 import { counted } from "./words.js";
 
 /** @import { App, Scene } from "./types.d.ts" */
 
-const GAME = "The VC game looks at the points alone; the learner and its run are not drawn.";
 const OWN = "Regions and rings are those of your line: move it until no point is ringed. The thin line is the run's.";
 
 /** @param {HTMLElement} root @param {HTMLElement} words @param {App} app */
@@ -38,7 +38,7 @@ export function createTransport(root, words, app) {
     /** @param {Scene} scene */
     update(scene) {
       const { replay, moment, state } = scene;
-      const game = state.panel === "vc";
+      const game = !showsRun(state);
       root.hidden = game || state.hide.includes("transport");
       const visits = replay?.visits ?? 0;
       const t = moment?.t ?? 0;
@@ -58,7 +58,7 @@ export function createTransport(root, words, app) {
       wrong.hidden = place.hidden = !replay;
       setText(wrong, `${all.filter(Boolean).length} of ${all.length} wrong`);
       setText(place, placeWords(scene));
-      setFormula(words, game ? GAME : state.panel === "own" && replay ? OWN : sentence(scene));
+      setFormula(words, game ? app.shown?.caption ?? "" : state.panel === "own" && replay ? OWN : sentence(scene));
       drawScrub(canvas, scene);
     },
   };

@@ -41,6 +41,8 @@ export interface State {
   own: [number, number, number];
   family: Family;
   lesson: string;
+  /** The name of the exercise in its panel, "" for the list of them. */
+  exercise: string;
   show: string[];
   hide: string[];
 }
@@ -157,6 +159,8 @@ export interface View {
   /** Draw on the plane, below the points, while the panel is in sight. */
   overlay?(picture: import("./picture.js").Picture, frame: import("./frame.js").Frame, scene: Scene): void;
   /** Return what a drag that starts at a pixel moves, null for nothing; while the panel is in sight no points are placed. */
+  /** What it draws on the plane, in words, where no run is in sight. */
+  caption?: string;
   grab?(frame: import("./frame.js").Frame, px: number, py: number): ((to: [number, number]) => void) | null;
 }
 

@@ -51,6 +51,11 @@ const words = (allowed) => (name, value) => {
 };
 
 /** @type {Check} */
+const shortName = (name, value) => {
+  if (typeof value !== "string" || value.length > 40) refuse(name, "a short name", value);
+};
+
+/** @type {Check} */
 const flag = (name, value) => {
   if (typeof value !== "boolean") refuse(name, "true or false", value);
 };
@@ -92,13 +97,14 @@ const FIELDS = {
   updates: integer(1, MOST_UPDATES),
   view,
   at: (name, value) => value === null || integer(0, MOST_VISITS)(name, value),
-  panel: word(["algorithm", "own", "projection", "weights", "error", "verdict", "lift", "vc", "table", "code", "bound"]),
+  panel: word(["algorithm", "own", "projection", "weights", "error", "verdict", "lift", "vc", "table", "code", "bound", "exercise"]),
   own: (name, value) => {
     if (!Array.isArray(value) || value.length !== 3) refuse(name, "w1, w2 and b of a line", value);
     list(3, number(-LARGEST, LARGEST))(name, value);
   },
   family: word(["halfspaces", "discs", "rectangles"]),
-  lesson: (name, value) => (typeof value === "string" && value.length <= 40) || refuse(name, "a short name", value),
+  lesson: shortName,
+  exercise: shortName,
   show: words(["regions", "graded", "arrow", "ghosts", "margins", "radius", "strip", "average", "vote", "hulls"]),
   hide: words(["lessons", "learner", "order", "panels", "transport", "share"]),
 };

@@ -7,9 +7,6 @@ import { judge } from "./judges.js";
 
 const LONGEST_NAME = 200;
 
-/** Return whether something that was opened is a result, and not a state of the lab. @param {any} data */
-export const isHandedIn = (data) => Boolean(data) && typeof data === "object" && ("results" in data || "answer" in data);
-
 /**
  * Judge what a student handed in, as read from JSON; an Error says what is wrong with its form.
  * @param {any} data @param {Exercise[]} exercises @returns {{student: string, results: Judged[]}}

@@ -298,7 +298,10 @@ function notes(values, exercise) {
   const { points, w_star, gamma } = exercise.given;
   const { rows } = values;
   const w = grid(10).find((one) => rows.every((/** @type {number} */ i) => points[i][2] * exact(one, points[i].slice(0, 2)) > 0));
-  if (w) return fault("rows", `w = ${words(w)} without a bias has the right sign on rows [${rows.join(", ")}]: expected rows where none has.`, { rows, w });
+  if (w) {
+    const chosen = rows.map((/** @type {number} */ i) => words(points[i].slice(0, 2))).join(", ") || "no point";
+    return fault("rows", `w = ${words(w)} without a bias has the right sign on ${chosen}: expected points on which none has.`, { rows, w });
+  }
   const length = norm(w_star);
   const eta = gamma / length;
   if (!(Math.abs(values.eta - eta) <= (fieldOf(exercise, "eta").tolerance ?? 0))) {

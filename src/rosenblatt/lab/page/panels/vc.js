@@ -52,6 +52,8 @@ const ABOUT =
 export const vc = { id: "vc", title: "VC game", about: ABOUT, create: (root, app) => new Game(root, app) };
 
 class Game {
+  caption = "The VC game looks at the points alone; the learner and its run are not drawn.";
+
   /** The question that was asked last, as text. */
   #asked = "";
   #asking = false;

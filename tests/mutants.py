@@ -287,7 +287,8 @@ DISTRIBUTED = _of(
 
 EXERCISES = _of(
     "exercises",
-    ("changes-are-not-seen", "if not _same(arguments, call):", "if False:", "exercises/test_functions.py"),
+    ("changes-are-not-seen", ' if _same(arguments, call) else Stopped(number, "changes")', "",
+     "exercises/test_functions.py"),
     ("ties-are-positive", "return 1 if a > 0 else -1\n\n\ndef signed", "return 1 if a >= 0 else -1\n\n\ndef signed",
      "exercises/test_answers.py"),
     ("larger-sets-first", "return sorted(sets, key=_size)", "return sorted(sets, key=_size, reverse=True)",

@@ -93,6 +93,11 @@ def test_hostile_answers_are_wrong_and_break_nothing(tmp_path, answer):
     assert all(result["text"] for result in graded["results"])
 
 
+def test_a_file_is_named_in_full(tmp_path):
+    written(tmp_path, "group#2.json", json.dumps(handed_in(**{"4.12": [1, 1, -2, 0]})))
+    assert ran("exercises", "grade", "group#2.json").stdout.startswith("group#2.json (Ada): 1 of 1 right.")
+
+
 def test_large_files_are_not_read(tmp_path):
     written(tmp_path, "large.json", " " * 1_000_001)
     result = command("exercises", "grade", "large.json")

@@ -138,6 +138,20 @@ def test_without_fork_lines_are_counted(mistake, monkeypatch):
     assert sys.gettrace() is before
 
 
+class Odd:
+    """What a student may return by mistake: nothing can be done with it, not even to show it."""
+
+    def __repr__(self):
+        raise ZeroDivisionError("odd")
+
+
+@pytest.mark.parametrize("fork", [True, False])
+def test_results_that_cannot_be_shown_are_reported(fork, monkeypatch):
+    if not fork:
+        monkeypatch.delattr(os, "fork")
+    assert "it raises ZeroDivisionError: odd" in check("algorithm-5", lambda D, max_iter: Odd()).text
+
+
 def test_without_fork_a_right_function_is_accepted(monkeypatch):
     monkeypatch.delattr(os, "fork")
     assert check("algorithm-5", function_of(PERCEPTRON))

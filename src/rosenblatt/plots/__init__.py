@@ -11,6 +11,7 @@ from rosenblatt.plots.plane import PlaneDisplay, plot_plane, plot_support, plot_
 from rosenblatt.plots.projection import plot_projection
 from rosenblatt.plots.proof import plot_cosine, plot_proof
 from rosenblatt.plots.reliability import plot_reliability
+from rosenblatt.plots.stream import plot_stream
 from rosenblatt.plots.update import animate, plot_update
 from rosenblatt.plots.vc import plot_dichotomies, plot_growth
 from rosenblatt.plots.verdict import plot_bracket, plot_verdict
@@ -35,6 +36,7 @@ __all__ = [
     "plot_projection",
     "plot_proof",
     "plot_reliability",
+    "plot_stream",
     "plot_support",
     "plot_update",
     "plot_verdict",

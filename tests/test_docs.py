@@ -60,7 +60,10 @@ def test_every_question_of_the_texts_is_on_the_map_and_every_exercise_on_its_pag
     assert named == {exercise.name for exercise in list_exercises()} | functions
 
 
-def test_links_to_lessons_lead_to_lessons():
+def test_links_to_lessons_and_exercises_lead_to_them():
+    opened = re.findall(r"exercise=([\w.-]+)", "".join(path.read_text() for path in ROOT.glob("docs/*.md")))
+    assert set(opened) == {exercise.name for exercise in list_exercises()}
+
     lessons = re.findall(r'^    id: "([\w-]+)"', (ROOT / "src/rosenblatt/lab/page/lesson_texts.js").read_text(), re.M)
     linked = re.findall(r"lesson=([\w-]+)", "".join(path.read_text() for path in ROOT.glob("docs/*.md")))
     assert len(set(linked)) >= 6

@@ -1,6 +1,6 @@
 /** Marks on the plane: rings, crosses and hulls. */
 
-import { corners, hull } from "./geometry.js";
+import { hull } from "./geometry.js";
 import { colors } from "./theme.js";
 
 /** @import { Frame, Look, Picture, XY } from "./types.d.ts" */
@@ -26,11 +26,7 @@ export function drawCross(picture, frame, point, words) {
     picture.line(x - 7, y - 7, x + 7, y + 7, look);
     picture.line(x - 7, y + 7, x + 7, y - 7, look);
   }
-  const width = 7 * words.length + 8;
-  const from = x > frame.size - width - 24 ? x - 14 - width : x + 14;
-  const base = y < 40 ? y + 26 : y - 14;
-  picture.path(corners([from, base - 15, from + width, base + 6]), { fill: surface, alpha: 0.85 }, true);
-  picture.text(from + width / 2, base, words, { anchor: "center", fill: accent });
+  picture.label([x, y], words, { fill: accent });
 }
 
 /**

@@ -191,7 +191,7 @@ def measure(data: FamilySet) -> dict[str, float]:
 
 def table(found: dict[str, dict[str, float]]) -> str:
     """Return the means over all sets, and on how many of them each is more than a point behind or ahead."""
-    rows = [["", "mean accuracy", "behind by more than a point on", "ahead by more than a point on"]]
+    rows = [["learner", "mean accuracy", "behind by more than a point on", "ahead by more than a point on"]]
     for name in next(iter(found.values())):
         apart = [100 * (shares[name] - shares[BASELINE]) for shares in found.values()]
         mean = f"{100 * np.mean([shares[name] for shares in found.values()]):.2f}"

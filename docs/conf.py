@@ -73,6 +73,7 @@ html_logo = "_static/logo.svg"
 html_favicon = "_static/logo.svg"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_search_scorer = str(HERE / "_templates" / "search_scores.js")
 html_show_sourcelink = False
 html_copy_source = False

@@ -24,5 +24,5 @@ def inline_formula(translator: HTML5Translator, node: nodes.math) -> None:
 
 def formula(translator: HTML5Translator, node: nodes.math_block) -> None:
     """Write a formula on a line of its own."""
-    translator.body.append(f'<div class="formula">{tex2mathml(node.astext(), as_block=True)}</div>\n')
+    translator.body.append(f'<div class="formula" tabindex="0">{tex2mathml(node.astext(), as_block=True)}</div>\n')
     raise nodes.SkipNode

@@ -247,7 +247,7 @@ def _by_rule(perceptron: Function, margin: Function, passive_aggressive: Functio
         PassiveAggressiveRule: passive_aggressive,
         ArowRule: arow,
     }
-    return chosen(lambda rule: choices[getattr(rule, "instance_class", None) or type(rule)])
+    return chosen(lambda rule: choices.get(type(rule)) or choices[rule.instance_class])  # a rule, or numba's type of it
 
 
 # activations, as exact as the rule needs them, for rows that may trigger an update

@@ -123,6 +123,7 @@ class Record:
         "_squares",
         "_unit_slack",
         "activations",
+        "bits",
         "getter",
         "given",
         "has_bias",
@@ -142,6 +143,7 @@ class Record:
             itemgetter(*names) if len(names) > 1 else lambda weights: [weights[name] for name in names]
         )
         """A function that returns the weights of a classifier for the features of this record."""
+        self.bits = bits_for(len(names))
         self._unit_slack = sign_threshold(len(names), 1.0)
         self.weights: list[Numbers] | None = None
         """The last weights of the features for each score; None if they have changed since they were looked up."""
@@ -165,7 +167,7 @@ class Record:
     def entries(self) -> Split:
         """The values, split."""
         if self._entries is None:
-            self._entries = split(self.values, self.reach, bits_for(len(self.values)))
+            self._entries = split(self.values, self.reach, self.bits)
         return self._entries
 
     @property
@@ -175,7 +177,7 @@ class Record:
             x, high, low = self.entries.numbers, self.entries.high, self.entries.low
             main = [h * h for h in high]  # x**2 = h**2 + (x + h) (x - h)
             rest = [(v + h) * rest for v, h, rest in zip(x, high, low, strict=True)]
-            self._squares = split(main, math.hypot(*main), bits_for(len(main))), rest
+            self._squares = split(main, math.hypot(*main), self.bits), rest
         return self._squares
 
     def activation(self, weights: list[Numbers], signed: bool) -> float:
@@ -187,8 +189,7 @@ class Record:
         if size == 0.0:
             return 0.0
         if _SHORTEST < size < _LONGEST and self.reach > _SHORTEST:  # so that nothing underflows that matters
-            bits = bits_for(len(self.values))
-            parts = [product_sum(self.entries, split(w, size, bits)) for w in weights]
+            parts = [product_sum(self.entries, split(w, size, self.bits)) for w in weights]
             a = _rounded(parts)
             if a == a:
                 return a
@@ -211,11 +212,11 @@ class Record:
         if self.reach == 0.0:
             return 0.0
         main, rest = self.squares
-        n, bits, parts = len(self.values), bits_for(len(self.values)), []
+        n, parts = len(self.values), []
         size = math.hypot(*(math.hypot(*s) for s in variances))
         if size > _SHORTEST and size * main.size > _NEGLIGIBLE / _SHORTEST:
             for s in variances:
-                high, low, error = product_sum(main, split(s, size, bits))
+                high, low, error = product_sum(main, split(s, size, self.bits))
                 if not self.entries.is_exact:
                     # The rests add up to at most |x + h| |x - h| <= 2.02 |x| sqrt(n) unit / 2, each times a variance of
                     # at most ``size``, and each has two more roundings.
@@ -299,9 +300,14 @@ class RecordLearner:
         self._threshold = state.rule.threshold
         self._is_single = len(state.counters) == 1 and not state.direct and int(state.counters["limit"][0]) < 0
         """Whether there is a single classifier, which may make any number of updates."""
-        self._step_size = chosen_for(step_size, state.rule)
+        self._step_size, self._average_weight = (
+            chosen_for(step_size, state.rule),
+            chosen_for(average_weight, state.decays),
+        )
+        self._decays = state.decays
         self._weights = [Weights({}, {}, {}) for _ in range(state.n_scores)]
         self._w, self._u = [weights.w for weights in self._weights], [weights.u for weights in self._weights]
+        self._first_w, self._other_w = self._w[0], self._w[1:]
         if state.fit_intercept:
             biases = [state.b, state.beta, *([] if state.s_b is None else [state.s_b])]
             for k, weights in enumerate(self._weights):
@@ -330,7 +336,7 @@ class RecordLearner:
         if not (_SHORTEST < norm < _LONGEST or norm == 0.0):
             return False
         record = self._record
-        if names != record.given:
+        if names is not record.given and names != record.given:
             if len(names) > _MOST_ENTRIES:
                 return False
             record = self._record = Record(names, self.state.fit_intercept)
@@ -343,14 +349,16 @@ class RecordLearner:
         """Return the last weights of the record's features for each score, and compute its activations."""
         if record.weights is not None:
             return record.weights
-        try:
-            found = list(map(record.getter, self._w))
+        values, first = record.values, self._first_w
+        try:  # one score is the frequent case
+            found = [record.getter(first)]
+            if self._other_w:
+                found += map(record.getter, self._other_w)
         except KeyError:
             self._cache(record)
             found = list(map(self._find, self._w))
-        values = record.values
         record.activations = [sum(map(mul, found[0], values))]
-        if len(found) > 1:
+        if self._other_w:
             record.activations += [sum(map(mul, w, values)) for w in found[1:]]
         record.weights = found
         return found
@@ -400,7 +408,7 @@ class RecordLearner:
             self._look_up(record)
         scores, doubt = record.activations, record.slack * self._length + _NEGLIGIBLE
         if not average and len(scores) == 1 and abs(scores[0]) > doubt:
-            return int(scores[0] > 0.0)
+            return 1 if scores[0] > 0.0 else 0
         if average:
             # The activation of the averages as a difference of two sums: CIML algorithm 7. Both are in ``doubt``.
             doubt += record.slack * self._spread
@@ -471,7 +479,9 @@ class RecordLearner:
             a = record.activations[0] if number == leader["target"] else -record.activations[0]
             if a > self._threshold + record.slack * self._length + _NEGLIGIBLE:
                 leader["visits"] += 1.0
-                leader["lowest"] = leader["lowest_step"] = min(a, leader["lowest"])
+                if a < leader["lowest"]:
+                    leader["lowest"] = a
+                leader["lowest_step"] = leader["lowest"]
                 return True
         elif weight == 0.0:
             return True
@@ -560,7 +570,7 @@ class RecordLearner:
             changes.append((s, None, seen))
             return True
         update = Update(_ROW, visits - 1.0, taken, step, a, extra)
-        counted, epoch, _ = average_weight(self.state.decays, visits - 1.0, s["epoch"])
+        counted, epoch, _ = self._average_weight(self._decays, visits - 1.0, s["epoch"])
         new = s | seen
         count_update(rule, new, update)
         self._bound(new)

@@ -31,7 +31,7 @@ extensions = [
     "printed",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "examples", "gallery/examples/sg_execution_times.rst", "sg_execution_times.rst"]
+exclude_patterns = ["_build", "examples"]
 nitpicky = True
 nitpick_ignore_regex = [("py:class", r".*")]  # types in signatures: numpy's, scipy's and our own short words
 
@@ -63,7 +63,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "capture_repr": (),
     "show_memory": False,
-    "min_reported_time": 3600,
+    "write_computation_times": False,
 }
 
 # The look

@@ -27,5 +27,5 @@ def test_there_is_a_line_for_each_learner_with_the_errors_that_watch_printed(tmp
 
 def test_other_lines_are_refused():
     for line in ("no JSON", "[1]", '{"rows": 3}'):
-        with pytest.raises(ValueError, match="expected lines that rosenblatt watch --json printed"):
+        with pytest.raises(ValueError, match="expected the lines of results that watch prints as JSON"):
             plot_stream({"pa": [line]})

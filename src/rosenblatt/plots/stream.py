@@ -54,6 +54,6 @@ def _point(line: str) -> tuple[float, float]:
         return float(found["rows"]), float(found["recent_rate"])
     except (ValueError, TypeError, KeyError):
         raise ValueError(
-            f"expected the lines of results that watch prints as JSON, got {shorten(line)}: give these lines, or a file "
-            "with them."
+            f"expected the lines of results that watch prints as JSON, got {shorten(line)}: give these lines, or "
+            "a file with them."
         ) from None

@@ -6,7 +6,7 @@ import { drawRing } from "../marks.js";
 import { drawScale } from "../plane_drawing.js";
 import { gridPoints, linearScores } from "../regions.js";
 import { colors } from "../theme.js";
-import { number, vector } from "../words.js";
+import { counted, number, vector } from "../words.js";
 import { activation, norm, words } from "./faults.js";
 import { parse } from "./formulas.js";
 import { COURSES } from "./judges.js";
@@ -87,9 +87,16 @@ function hollow({ picture, frame }, points) {
   for (const [x, y] of points) picture.mark(...frame.pixel([x[0], x[1] ?? 0]), y, 6, true);
 }
 
-/** Write a text into the middle of an empty plane. @param {Sheet} sheet @param {string} text */
-function empty({ picture, frame }, text) {
-  picture.text(frame.size / 2, frame.size / 4, text, { anchor: "center", size: 15 });
+/** Write a text across the upper part of the plane. @param {Sheet} sheet @param {string} text @param {string} [fill] */
+function banner({ picture, frame }, text, fill) {
+  picture.text(frame.size / 2, frame.size / 6, text, { anchor: "center", size: 15, fill });
+}
+
+/** Write the values for which a formula is wrong. @param {Sheet} sheet */
+function sample(sheet) {
+  const { expected, got, ...at } = sheet.found ?? {};
+  const where = Object.entries(at).map(([name, value]) => `${name} = ${words(value)}`).join(", ");
+  banner(sheet, `${where}: yours ${words(got)}, expected ${words(expected)}`, colors().accent);
 }
 
 // exercises whose plane is not that of two features
@@ -135,6 +142,7 @@ const UPDATE = { w: [0, 2], b: 1, x: [2, 1] };
 function update(sheet) {
   const { exercise, values } = sheet;
   const { w, b, x } = UPDATE;
+  if (sheet.found) sample(sheet);
   const [weight, bias, after] = exercise.fields.map((field) => formulaOf(field, values[field.name]));
   line(sheet, [...w, b], "w", thin());
   sheet.picture.mark(...sheet.frame.pixel(x), -1);
@@ -150,7 +158,7 @@ function update(sheet) {
 /** @param {Sheet} sheet */
 function argument(sheet) {
   const { picture, frame, found } = sheet;
-  if (!found?.w) return empty(sheet, "A false step gets examples here on which it is false.");
+  if (!found?.w) return banner(sheet, "A false step gets examples here on which it is false.");
   for (const [x, y] of found.points) {
     picture.mark(...frame.pixel([x, 0]), y);
     label(sheet, [x, 0], `y·a = ${words(y * (found.w[0] * x + found.b))}, a = ${words(found.w[0] * x + found.b)}`);
@@ -169,7 +177,7 @@ function proof(sheet) {
   const unit = run.w_star.map((/** @type {number} */ value) => value / norm(run.w_star));
   line(sheet, [...unit, 0], "w*", thin());
   for (const [x1, x2, y] of run.points) picture.mark(...frame.pixel([x1, x2]), y);
-  if (!broken) return;
+  if (!broken) return found ? sample(sheet) : undefined;
   const { before, after } = trained(run.points, 1000, { bias: false }).updates[found.k - 1];
   picture.arrow(ox, oy, ...frame.pixel(before), thin());
   picture.arrow(ox, oy, ...frame.pixel(after), mine());
@@ -181,7 +189,7 @@ function proof(sheet) {
 /** @param {Sheet} sheet */
 function program(sheet) {
   const { found } = sheet;
-  if (!found) return empty(sheet, "The smallest data set on which your program is wrong comes here.");
+  if (!found) return banner(sheet, "The smallest data set on which your program is wrong comes here.");
   const lift = (/** @type {any} */ [w, b]) => [w[0], w[1] ?? 0, b];
   const pair = found.D ? { expected: lift(found.expected), got: lift(found.got) } : { got: lift([found.w, found.b]), expected: [0, 0, 0] };
   line(sheet, pair.expected, "expected w", dashed());
@@ -299,11 +307,20 @@ function notes(sheet) {
   markFound(sheet);
 }
 
+/** Return what a counterexample about runs counts, in words. @param {Record<string, any>} found */
+function countsOf({ listed, permuted, reverse, updates, passes, bound }) {
+  if (permuted !== undefined) return `As listed ${counted(listed, "pass", "passes")}, with new orders ${permuted}`;
+  if (reverse !== undefined) return `As listed ${counted(listed, "update")}, in reverse ${reverse}${bound ? `; bound ${words(bound)}` : ""}`;
+  if (updates !== undefined) return `${counted(updates, "update")}, none where w is right`;
+  return passes ? `Mistakes left after ${passes} passes` : "";
+}
+
 /** Number the points, in the order of the visits; draw those of a counterexample that are others. @param {Sheet} sheet */
 function listing(sheet) {
   const { picture, frame, exercise, values, field, found } = sheet;
   (values.points ?? []).forEach((/** @type {number[]} */ [x1, x2], /** @type {number} */ i) => label(sheet, [x1, x2], String(i + 1)));
   if (found?.points && ["why", "breaks"].includes(String(field))) hollow(sheet, found.points);
+  banner(sheet, found ? countsOf(found) : "", colors().accent);
   if (found?.after) {
     picture.arrow(...frame.pixel([0, 0]), ...frame.pixel(found.before), thin());
     picture.arrow(...frame.pixel([0, 0]), ...frame.pixel(found.after), mine());

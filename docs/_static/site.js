@@ -5,3 +5,11 @@ document.addEventListener("DOMContentLoaded", () => {
     summary.setAttribute("aria-label", `Pages of ${section}`);
   }
 });
+
+/* Excerpts of search results are of the text, without the way to the page and blank lines. */
+document.addEventListener("DOMContentLoaded", () => {
+  if (typeof Search === "undefined") return;
+  const textOf = Search.htmlToText;
+  const navigation = /<nav\b[\s\S]*?<\/nav>/g;
+  Search.htmlToText = (page, anchor) => textOf(page.replace(navigation, ""), anchor).replace(/\s+/g, " ");
+});

@@ -2,7 +2,9 @@
 
 import csv
 import json
+import shutil
 import struct
+from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
 import pytest
@@ -132,6 +134,16 @@ def test_a_file_that_cannot_be_opened_is_told(lab):
     opened(lab, "points.csv", "1,2,a\n3,4,b\n")
     lab.until("lab.state.points.length === 2")
     assert [point[:2] for point in lab.wait().state.points] == [(1, 2), (3, 4)]
+
+
+def test_on_the_site_of_the_docs_help_leads_to_the_texts(lab, new_lab, address, tmp_path):
+    (tmp_path / "_static").mkdir()
+    shutil.copy(urlsplit(address).path, tmp_path / "_static" / "lab.html")
+    for page, count in ((lab, 0), (new_lab((tmp_path / "_static" / "lab.html").as_uri()), 1)):
+        page.open(STATE).page.keyboard.press("?")
+        assert "A Course in Machine Learning" in page.text("#help")
+        links = page.page.locator("#help a[href='../textbook.html']")
+        assert links.count() == count
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE])

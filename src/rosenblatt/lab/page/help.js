@@ -25,6 +25,10 @@ const WORDS = {
   ],
 };
 
+const TEXTS =
+  "The numbers of algorithms, figures and sections are those of Hal Daumé III, A Course in Machine Learning (chapter 4), and " +
+  "Sariel Har-Peled, The Perceptron Algorithm (chapter 30). ";
+
 /** Keys that belong together: a key, several of them, or keys pressed at once, and what they do. */
 const KEYS = {
   "Keys, everywhere": [
@@ -73,7 +77,9 @@ function content() {
     "Press play, the round button: the perceptron learns. The two beside it step through its updates, back and forward. " +
       "Place points of your own, or choose a lesson or a set of points at the top.",
   );
-  return [first, ...letters(), ...tables(POINTER, rich), ...tables(KEYS, keycaps)];
+  const onSite = location.pathname.endsWith("/_static/lab.html"); // of the docs
+  const link = onSite ? make("a", { href: "../textbook.html" }, "Both, line by line, with code.") : null;
+  return [first, make("p", {}, TEXTS, link), ...letters(), ...tables(POINTER, rich), ...tables(KEYS, keycaps)];
 }
 
 /** @param {Record<string, string[][]>} groups @param {(name: string) => (Node | string)[]} write */

@@ -218,7 +218,7 @@ export const LESSONS = [
       { title: "Four, one inside", patch: { points: INSIDE, family: "halfspaces" } },
     ],
     outcome: "none",
-    question: "What have the labellings of the square that no line can cut to do with XOR?",
+    question: "How are the labellings that no line can realise related to XOR?",
     answer:
       "They are XOR: opposite corners have the same class. The two diagonals are the groups, and they cross. With " +
       "one point inside a triangle, the groups are that point and the three others. Either way 14 of the 16 " +

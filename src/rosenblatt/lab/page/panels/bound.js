@@ -94,9 +94,8 @@ function wordsOf(run, bias, { R, gamma, longest, most, root }) {
   const kernel = run.kind === "kernel";
   const seen = [...run.names.map((name) => FEATURE_NAMES[name] ?? name), ...(bias ? ["1"] : [])].join(", ");
   const far = `the longest point as the learner sees it, (${seen}): point ${run.rows[longest] + 1}`;
-  const counts = bias ? "; w counts b as its last weight" : "";
-  const other = bias ? "; the Verdict's margin is a distance in the plane, where the bias costs nothing" : "";
-  const wide = `the widest margin in that space, reached by u, which has length 1${counts}${other}`;
+  const other = bias ? ". The Verdict panel shows the geometric margin instead" : "";
+  const wide = `the largest margin of any unit vector u on the points (${seen})${other}`;
   /** @type {[string, string][]} */
   const out = [[`R = ${number(R)}`, kernel ? "the longest point in the kernel's space: the largest √K(x, x)" : far]];
   const reached = "a margin in that space, which the run has reached";

@@ -1,17 +1,20 @@
 /** What the plane shows: regions, boundary, weights, margins, ghosts, the update in three beats, and the points. */
 
 import { drawEdge, drawLine, lineOf } from "./boundary.js";
-import { lineInBox, ticks } from "./geometry.js";
+import { contour, lineInBox, ticks } from "./geometry.js";
 import { predicting, wrongPoints } from "./hypothesis.js";
 import { drawHull } from "./marks.js";
+import { grow, neighbourScores, treeEdges } from "./others.js";
+import { gridPoints } from "./regions.js";
 import { dot } from "./replay.js";
 import { showsRun } from "./state.js";
 import { colors } from "./theme.js";
 import { number } from "./words.js";
 
-/** @import { Boundary, Frame, Moment, Picture, Point, Run, Scene, Weights, XY } from "./types.d.ts" */
+/** @import { Boundary, Frame, Moment, Picture, Point, Run, Scene, State, Weights, XY } from "./types.d.ts" */
 
 const MOST_GHOSTS = 14;
+const OTHERS_SIZE = 96; // of the grid on which the nearest neighbour is drawn
 
 /**
  * Draw the plane but for points and cursor. What is learned has no part in the VC game.
@@ -42,6 +45,7 @@ export function drawPlane(picture, frame, scene, boundary) {
   if (shows("vote") && run.kind === "linear" && moment.k) {
     boundary.draw(picture, frame, scene, "sum", { ...other, dash: [2, 3] }, false);
   }
+  drawOthers(picture, frame, state);
   const ordinary = aside ? colors().quiet : colors().ink;
   const lit = scene.symbol === "b" || scene.symbol === "a";
   const look = { stroke: beat === null && !lit ? ordinary : colors().accent, width: lit ? 4 : aside ? 1.5 : 2 };
@@ -81,6 +85,30 @@ export function drawScale(picture, frame, points, [across, up] = ["x₁", "x₂"
     if (value === 0) continue;
     const [, y] = frame.pixel([0, value]);
     if (y > 28 && y < frame.size - 16 && free(edge + 10, y)) picture.text(edge + 4, y + 4, number(value), { size: 12 });
+  }
+}
+
+/** The boundaries of other learners on the points that were drawn last. @type {{points: Point[], view: string, neighbour: [XY, XY][], tree: [XY, XY][]}} */
+let others = { points: [], view: "", neighbour: [], tree: [] };
+
+/** Draw the boundaries of the nearest neighbour and of a decision tree. @param {Picture} picture @param {Frame} frame @param {State} state */
+function drawOthers(picture, frame, { points, view, show }) {
+  const shown = ["neighbour", "tree"].filter((name) => show.includes(name));
+  if (!shown.length) return;
+  if (others.points !== points || others.view !== String(view)) {
+    const trained = points.filter((point) => !point[3]);
+    const step = (2 * view[2]) / (OTHERS_SIZE - 1);
+    const place = (/** @type {XY} */ [x, y]) => /** @type {XY} */ ([frame.left + x * step, frame.top - y * step]);
+    const ends = contour(neighbourScores(trained, gridPoints(view, OTHERS_SIZE)), OTHERS_SIZE);
+    const neighbour = ends.map(([p, q]) => /** @type {[XY, XY]} */ ([place(p), place(q)]));
+    others = { points, view: String(view), neighbour, tree: treeEdges(grow(trained), frame.box) };
+  }
+  const look = { neighbour: { stroke: colors().quiet, width: 2 }, tree: { stroke: colors().quiet, width: 2, dash: [10, 3, 2, 3] } };
+  for (const name of /** @type {("neighbour" | "tree")[]} */ (shown)) {
+    const edges = others[name];
+    for (const [p, q] of edges) picture.line(...frame.pixel(p), ...frame.pixel(q), look[name]);
+    const middle = edges[Math.floor(edges.length / 2)];
+    if (middle) picture.label(frame.pixel(middle[0]), name === "tree" ? "tree" : "nearest neighbour");
   }
 }
 

@@ -19,6 +19,8 @@ const SHOWN = {
   average: "averaged boundary",
   vote: "voted boundary",
   hulls: "hulls of both classes",
+  neighbour: "boundary of the nearest neighbour",
+  tree: "boundary of a decision tree",
 };
 const LOSSES = { hinge: "hinge", squared_hinge: "squared", plain: "no limit" };
 const LOSS_HINT =

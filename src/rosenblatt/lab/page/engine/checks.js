@@ -105,7 +105,7 @@ const FIELDS = {
   family: word(["halfspaces", "discs", "rectangles"]),
   lesson: shortName,
   exercise: shortName,
-  show: words(["regions", "graded", "arrow", "ghosts", "margins", "radius", "strip", "average", "vote", "hulls"]),
+  show: words(["regions", "graded", "arrow", "ghosts", "margins", "radius", "strip", "average", "vote", "hulls", "neighbour", "tree"]),
   hide: words(["lessons", "learner", "order", "panels", "transport", "share"]),
 };
 

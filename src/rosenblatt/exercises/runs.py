@@ -20,6 +20,7 @@ from rosenblatt.exercises.faults import (
 )
 from rosenblatt.exercises.formulas import Formula
 from rosenblatt.exercises.table import Exercise, Points
+from rosenblatt.messages import count_of
 
 Weights = tuple[float, ...]
 """Weights of a run, the bias last if there is one. Points are multiples of 1/8, so floats hold them exactly."""
@@ -152,7 +153,7 @@ def bad_order(values: Values, exercise: Exercise) -> Fault | None:
             return _never_clean(run, points, order)
     k, other = len(listed.updates), len(reverse.updates)
     if k < max(_LEAST_UPDATES, 2 * other):
-        text = f"The order of the list makes {k} updates and the reverse order {other}: expected at least "
+        text = f"The order of the list makes {count_of(k, 'update')} and the reverse order {other}: expected at least "
         text += f"{_LEAST_UPDATES}, and at least twice as many as in the reverse order."
         return Fault("points", text, {"listed": k, "reverse": other, "points": points})
     return None if values["why"] == "updates" else _false_reason(values["why"], exercise)
@@ -230,9 +231,7 @@ def voted_updates(values: Values, exercise: Exercise) -> Fault | None:
     points, passes = values["points"], exercise.given["passes"]
     updates = list(_vote_updates(points, passes))
     if all(update.ya <= 0 for update in updates):
-        text = (
-            f"This rule updates {len(updates)} times here, and each time the current w has y·(w·x) ≤ 0: expected one "
-        )
+        text = f"This rule makes {count_of(len(updates), 'update')} here, and at each w has y·(w·x) ≤ 0: expected one "
         numbers = {"updates": len(updates), "points": points}
         return Fault("points", f"{text}update at least where w has the example right.", numbers)
     return None if values["breaks"] == "norm" else _line_that_holds(values["breaks"], exercise)

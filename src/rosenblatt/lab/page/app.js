@@ -163,7 +163,7 @@ export class App {
   /** Show what students handed in, judged again. @param {any[]} handedIn */
   grade(handedIn) {
     this.handedIn = handedIn;
-    this.change({ panel: "exercise", exercise: "" });
+    this.change({ panel: "exercise", exercise: "", at: null });
     document.dispatchEvent(new CustomEvent("lab-handed-in"));
   }
 

@@ -6,7 +6,7 @@ import { drawExercise, gripsOf, planeOf } from "./drawings.js";
 import { createField } from "./fields.js";
 import { judge } from "./judges.js";
 import { trained } from "./runs.js";
-import { pointsField, pointsGiven } from "./table.js";
+import { EXERCISES, pointsField, pointsGiven } from "./table.js";
 import { visitingOrder } from "../engine/orders.js";
 import { counted } from "../words.js";
 
@@ -57,13 +57,14 @@ export class Card {
     const about = (/** @type {string} */ name, /** @type {Node[]} */ ...parts) => make("details", {}, make("summary", {}, name), ...parts);
     const python = about(exercise.functions ? "In Python, as a function" : "In Python", this.code, copyButton(() => this.code.textContent ?? "", "the Python"));
     const link = copyButton(() => `${location.href.split(/[?#]/)[0]}?exercise=${exercise.name}`, "a link to this exercise");
+    this.checks = button("Check", () => this.check());
     this.next = button("Next exercise", next);
     this.element = make("div", { className: "exercise-card" },
       make("div", { className: "row head" }, make("h2", { tabIndex: -1 }, `${number}. ${title}`), button("All exercises", leave, { className: "plain" })),
       paragraph(question),
       make("div", { className: "answer" }, ...this.#parts()),
       this.tells,
-      make("div", { className: "row" }, button("Check", () => this.check(), { className: "primary" }), this.next, button("Start over", () => this.#restart(), { className: "plain" })),
+      make("div", { className: "row" }, this.checks, this.next, button("Start over", () => this.#restart(), { className: "plain" })),
       this.result,
       about("Hint", paragraph(hint)),
       about(`What the text asks: ${text}`, make("blockquote", {}, quote)),
@@ -140,6 +141,7 @@ export class Card {
     this.#judged = judged;
     this.result.className = `result ${judged ? (judged.right ? "right" : "not-yet") : ""}`;
     this.result.replaceChildren(...(judged ? [make("strong", {}, judged.right ? "Right." : "Not yet."), paragraph(judged.right ? this.#praise() : judged.text)] : []));
+    this.checks.classList.toggle("primary", !judged?.right);
     this.next.classList.toggle("primary", judged?.right === true);
     for (const [name, { element }] of Object.entries(this.fields)) element.classList.toggle("wrong-field", judged?.field === name);
     setText(this.tells, this.#counts());
@@ -149,8 +151,8 @@ export class Card {
 
   /** Return what is said of a right answer. */
   #praise() {
-    const done = this.progress.results.size && [...this.progress.results.values()].filter(({ right }) => right).length;
-    return `${counted(done || 1, "exercise")} of 18 done in this browser.`;
+    const done = [...this.progress.results.values()].filter(({ right }) => right).length;
+    return `${done} of ${EXERCISES.length} exercises done in this browser.`;
   }
 
   /** Return how many passes and updates runs on the points of the answer make. */

@@ -84,7 +84,7 @@ class Exercises {
     this.#card?.update(scene);
   }
 
-  /** Make the card of an exercise; where its points are not there, its address has its name alone. @param {Exercise} exercise */
+  /** Make the card of an exercise; points that a link has for it go before those that the browser has kept. @param {Exercise} exercise */
   #open(exercise) {
     const { app } = this;
     const following = EXERCISES[EXERCISES.indexOf(exercise) + 1];
@@ -93,11 +93,9 @@ class Exercises {
       leave: () => app.change({ exercise: "" }),
       next: () => (following ? startExercise(app, following.name) : app.change({ exercise: "" })),
     });
-    this.#card.next.hidden = false;
     if (placed.length) app.change({ points: placed });
-    const { view } = planeOf(exercise.name);
-    if (String(app.state.view) !== String(view)) app.change({ view, learner: "perceptron", features: ["x", "y"], order: "fixed", lesson: "" });
-    requestAnimationFrame(() => this.#card?.element.querySelector("h2")?.focus({ preventScroll: true }));
+    app.change({ view: planeOf(exercise.name).view });
+    requestAnimationFrame(() => this.#card?.element.querySelector("h2")?.focus());
   }
 
   #drawList() {
@@ -163,7 +161,7 @@ class Exercises {
       this.#graded = [];
       this.app.refresh();
     });
-    this.results.replaceChildren(make("p", { className: "headline" }, "Judged again from the answers"), ...tables.map((one) => make("div", { className: "scroll" }, one)), back);
+    this.results.replaceChildren(make("p", { className: "headline" }, "Judged again from the answers"), ...tables.map((one) => make("div", { className: "wide" }, one)), back);
   }
 
   /** Show an answer that was handed in at its exercise. @param {string} name @param {any} answer */

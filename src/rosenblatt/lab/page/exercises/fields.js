@@ -137,7 +137,7 @@ function points({ field, app }) {
   const count = make("p", { className: "note" });
   const set = (/** @type {Point[]} */ changedPoints) => app.change({ points: changedPoints });
   const reverse = button("Reverse the list", () => set(app.state.points.toReversed()));
-  const [x1, x2] = ["x₁", "x₂"].map((name) => make("input", { type: "text", className: "short", "aria-label": `${name} of a new point` }));
+  const [x1, x2] = ["x₁", "x₂"].map((name) => make("input", { type: "text", className: "short", placeholder: name, "aria-label": `${name} of a new point` }));
   const label = choice(CLASSES, () => {}, { "aria-label": "y of a new point" });
   const add = button("Add", () => {
     const [x, y] = [x1, x2].map(({ value }) => Number(value.replaceAll("−", "-")));

@@ -2,6 +2,7 @@
 
 import { visitingOrder } from "../engine/orders.js";
 import { dot } from "../replay.js";
+import { counted } from "../words.js";
 import { fault, formulaFault, listed, norm, optionOf, words } from "./faults.js";
 
 /** @import { Exercise, Fault } from "../types.d.ts" */
@@ -111,7 +112,7 @@ export function badOrder({ points, why }, exercise) {
   const [k, other] = [run.updates.length, reverse.updates.length];
   if (k < Math.max(LEAST_UPDATES, 2 * other)) {
     const text =
-      `The order of the list makes ${k} updates and the reverse order ${other}: expected at least ${LEAST_UPDATES}, ` +
+      `The order of the list makes ${counted(k, "update")} and the reverse order ${other}: expected at least ${LEAST_UPDATES}, ` +
       "and at least twice as many as in the reverse order.";
     return fault("points", text, { listed: k, reverse: other, points: pairs(points) });
   }
@@ -188,7 +189,7 @@ export function votedUpdates({ points, breaks }, exercise) {
   const updates = voteUpdates(points, exercise.given.passes);
   if (updates.some(({ ya }) => ya > 0)) return breaks === "norm" ? null : lineThatHolds(breaks, exercise);
   const text =
-    `This rule updates ${updates.length} times here, and each time the current w has y·(w·x) ≤ 0: ` +
+    `This rule makes ${counted(updates.length, "update")} here, and at each w has y·(w·x) ≤ 0: ` +
     "expected one update at least where w has the example right.";
   return fault("points", text, { updates: updates.length, points: pairs(points) });
 }

@@ -22,7 +22,7 @@ export function createControls(root, app, { files, lessons }) {
   const group = (/** @type {string} */ label, /** @type {string} */ kind, /** @type {string[][]} */ entries) =>
     make("optgroup", { label }, ...entries.map(([name, title]) => make("option", { value: `${kind} ${name}` }, title)));
   opener.append(
-    make("option", { value: "" }, "Lessons, exercises, points …"),
+    make("option", { value: "" }, "Lessons, exercises …"),
     group("Lessons", "lesson", LESSONS.map(({ id, title }) => [id, title])),
     group("Exercises", "exercise", EXERCISES.map(({ name, title }) => [name, title])),
     group("Points to try", "preset", Object.entries(PRESETS)),

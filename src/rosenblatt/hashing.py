@@ -7,6 +7,7 @@ What words, lower case and columns are is as in scikit-learn's ``HashingVectoriz
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -222,8 +223,12 @@ class TextHashing:
                 h = mixed(h, np.uint64(int.from_bytes(prefix[k : k + 4], "little")))
         return h, np.uint64(int.from_bytes(prefix[whole:], "little")), np.uint64(len(prefix))
 
-    def count(self, texts: Texts, keep_names: bool = False) -> tuple[sp.csr_array, list[Name]]:
+    def count(
+        self, texts: Texts, keep_names: bool = False, most_names: int = sys.maxsize
+    ) -> tuple[sp.csr_array, list[Name]]:
         """Return the counts of the tokens of each text by column, and the first token of each column if names are kept.
+
+        If there are more than ``most_names`` names, only some of them may be returned, but more than ``most_names``.
 
         Tokens are in the order of scikit-learn: within a text, all words come first, then all pairs, and so on.
         """
@@ -247,7 +252,9 @@ class TextHashing:
             if found == DONE:
                 break
             if found == NEEDS_LOWER:
-                return self.count(texts.lower(), keep_names)
+                return self.count(texts.lower(), keep_names, most_names)
+            if n_names > most_names:
+                return self.count(texts)[0], self._named(names[0][:n_names].tolist(), names[1][:n_spelled].tobytes())
             space *= 4
         stop = rows[0][-1]
         places = rows[0] if stop >= 2**31 else rows[0].astype(np.int32)

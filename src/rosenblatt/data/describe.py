@@ -428,7 +428,8 @@ def describe_columns(
             found += _remarks(head, column)
             newest_first += [name] if kind == "date" and _falls(column.codes[column.codes >= 0]) else []
             unlike *= _effective_values(column) if name in entries else 1.0
-            if name not in (target, preparation["weight"]):
+            # The format says that the column of lines of text is text.
+            if name not in (target, preparation["weight"]) and preparation["format"] != "fasttext":
                 like_id = _like_id(head, name, kind, column, missing) if name in entries else None
                 found += [like_id] if like_id else []
                 found += [] if labels is None else _leaks(column, labels, ordered=kind in PARSERS)

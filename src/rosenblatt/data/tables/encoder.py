@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,7 @@ import scipy.sparse as sp
 
 from rosenblatt.blocks import DataError, Features, is_sparse
 from rosenblatt.data.preparation import is_hashed
-from rosenblatt.data.source import ColumnEntry, Growth, Preparation, fit_columns
+from rosenblatt.data.source import FEW_WORDS, ColumnEntry, Growth, Preparation, fit_columns
 from rosenblatt.data.tables.column_kinds import parser_of
 from rosenblatt.data.tables.reader import ColumnLayout, Passthrough, TableChunk
 from rosenblatt.data.tables.values import (
@@ -171,15 +172,18 @@ class Hasher:
             return None
         return cls(columns, preparation["bits"], preparation["ngrams"], preparation.get("characters"))
 
-    def rows(self, texts: dict[str, Texts], keep_words: bool = False) -> tuple[sp.csr_array, dict[int, str]]:
+    def rows(self, texts: dict[str, Texts], keep_words: bool | str = False) -> tuple[sp.csr_array, dict[int, str]]:
         """Return the hashed features of rows, given the texts in each column; a missing text is empty.
 
-        Also return the first word in each hashed column, or an empty dictionary if words are not kept.
+        Also return the first word in each hashed column, or an empty dictionary if words are not kept. If
+        ``keep_words`` is "few" and there are more than `FEW_WORDS`, only some of them, but more than `FEW_WORDS`, may
+        be returned.
         """
         total: sp.csr_array | None = None
         found: list[Name] = []
         for name, hashing in self._hashings.items():
-            counts, names = hashing.count(texts[name], keep_words)
+            most = FEW_WORDS if keep_words == "few" else sys.maxsize
+            counts, names = hashing.count(texts[name], bool(keep_words), most)
             X = weighted(counts)
             total = X if total is None else total + X
             found += names
@@ -225,8 +229,8 @@ class Encoder:
         for missing values, and the number of bits of hashes.
     labelled : bool
         Whether the files have the target; otherwise labels are NaN.
-    keep_words : bool
-        Whether to return the words that are hashed to each column.
+    keep_words : bool or "few"
+        Whether to return the words that are hashed to each column; see `Hasher.rows`.
     optional_labels : bool
         Whether rows without a label are kept.
     """
@@ -235,7 +239,7 @@ class Encoder:
         self,
         preparation: Preparation,
         labelled: bool = True,
-        keep_words: bool = False,
+        keep_words: bool | str = False,
         optional_labels: bool = False,
     ) -> None:
         self._preparation, self.labelled, self.keep_words = preparation, labelled, keep_words

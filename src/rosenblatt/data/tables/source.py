@@ -122,13 +122,13 @@ class TableSource(RowSource):
         if self._first is None:
             return self
         preparation, excluded, notes = self._first
-        other = self._with_encoder(self._make_encoder(preparation, bool(self._request.keep_words)))
+        other = self._with_encoder(self._make_encoder(preparation, self._request.keep_words))
         other.has_many_words = other._words_known = False
         other.excluded, other.notes = excluded, notes
         other._await_training_rows(preparation)
         return other
 
-    def _make_encoder(self, preparation: Preparation, keep_words: bool) -> Encoder:
+    def _make_encoder(self, preparation: Preparation, keep_words: bool | str) -> Encoder:
         return _make_encoder(self._request, preparation, self.labelled, keep_words)
 
     def _with_encoder(self, encoder: Encoder) -> TableSource:
@@ -243,8 +243,8 @@ class TableSource(RowSource):
 
     def _use(self, preparation: Preparation) -> None:
         """Encode rows from now on with ``preparation``, which was made from the training rows."""
-        keep_words = bool(self._request.keep_words) and not (self.has_many_words or self._words_known)
-        self._encoder = self._make_encoder(preparation, keep_words)
+        are_kept = not (self.has_many_words or self._words_known)
+        self._encoder = self._make_encoder(preparation, are_kept and self._request.keep_words)
         self.depends_on_training = self.is_provisional = False
         self._reader.layout = self._encoder.layout
 
@@ -384,7 +384,7 @@ def open_table(request: OpenRequest) -> TableSource:
     if lists:
         encoder = ListEncoder(preparation, labelled, request.optional_labels)
     else:
-        encoder = _make_encoder(request, preparation, labelled, bool(request.keep_words))
+        encoder = _make_encoder(request, preparation, labelled, request.keep_words)
     source = TableSource(reader, encoder, request)
     if schema is not None:
         source.excluded, source.notes = schema.excluded, notes
@@ -398,7 +398,7 @@ def open_table(request: OpenRequest) -> TableSource:
     return source
 
 
-def _make_encoder(request: OpenRequest, preparation: Preparation, labelled: bool, keep_words: bool) -> Encoder:
+def _make_encoder(request: OpenRequest, preparation: Preparation, labelled: bool, keep_words: bool | str) -> Encoder:
     arguments = preparation, labelled, keep_words, request.optional_labels
     return Encoder(*arguments) if request.grow is None else GrowingEncoder(*arguments, growth=request.grow)
 

@@ -164,3 +164,14 @@ def test_texts_of_files_need_no_scikit_learn(tmp_path):
     code = "import sys; from rosenblatt import data; data.open(sys.argv[1], 'y').read(); "
     code += "assert 'sklearn' not in sys.modules"
     subprocess.run([sys.executable, "-c", code, path], check=True)
+
+
+def test_names_may_be_too_many_to_keep():
+    hashing = TextHashing(2**18)
+    texts = Texts.of_strings([" ".join(f"word{k}" for k in range(5000)), "word0 and"])
+    counts, names = hashing.count(texts, keep_names=True)
+    few, some = hashing.count(texts, keep_names=True, most_names=2000)
+    assert same(few, counts)
+    assert 2000 < len(some) < len(names)
+    assert some == names[: len(some)]
+    assert hashing.count(texts, keep_names=True, most_names=len(names))[1] == names

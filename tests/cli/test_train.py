@@ -274,6 +274,11 @@ def test_lines_of_text_have_defaults_of_their_own(tmp_path):
     assert found(plain, "--label-first") == ("AROW", 3, 1.0, 2)
 
 
+def test_lines_of_text_are_not_suspected_of_leaks_and_ids(tmp_path):
+    path = written(tmp_path, "train.txt", "__label__spam Free entry now\n__label__ham see you at seven\n" * 20)
+    assert ran("train", path).stderr == ""
+
+
 def test_pruning_makes_the_file_small(tmp_path):
     rng = np.random.default_rng(0)
     words = np.array([f"word{k}" for k in range(2000)])

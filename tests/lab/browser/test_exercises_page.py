@@ -192,6 +192,13 @@ def test_points_are_placed_on_the_plane_and_put_in_order(new_lab, address):
     lab.wait()
     assert lab.text(".result") == "", "the points are others"
     assert lab.state.points[0][:2] == (-3, 0)
+    lab.page.get_by_role("button", name="Move point 3 up").click()
+    lab.wait()
+    assert [point[:2] for point in lab.state.points] == [(-3, 0), (0, 4), (1, 4)]
+    assert lab.get("document.activeElement.ariaLabel") == "Move point 2 up", "the focus stays with the point"
+    lab.page.get_by_role("button", name="Remove point 1").click()
+    lab.wait()
+    assert [point[:2] for point in lab.state.points] == [(0, 4), (1, 4)]
 
 
 def test_only_the_fields_that_are_wrong_are_marked_and_progress_is_kept_without_storage(new_lab, address):

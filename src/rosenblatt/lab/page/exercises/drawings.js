@@ -272,7 +272,12 @@ function cut(sheet) {
   const { picture, frame, exercise, found } = sheet;
   const { points, names } = exercise.given;
   if (found?.points) {
-    hollow(sheet, found.points.map((/** @type {number[]} */ x, /** @type {number} */ i) => [x, found.subset?.includes(i) ? 1 : -1]));
+    const { shattered, subset } = found;
+    banner(sheet, shattered ? "Every subset of the ringed points is cut" : "No shape cuts out those ringed in bold", colors().accent);
+    found.points.forEach((/** @type {number[]} */ x, /** @type {number} */ i) => {
+      const bold = shattered || subset.includes(i);
+      picture.circle(...frame.pixel(x), 11, { stroke: bold ? colors().accent : colors().quiet, width: bold ? 3 : 1.5 });
+    });
     return;
   }
   points.forEach((/** @type {number[]} */ point, /** @type {number} */ i) => label(sheet, point, names[i]));

@@ -1,7 +1,7 @@
 /** Fields in which students answer, one for each kind: texts, choices, steps in order, points. */
 
 import { button, choice, make, setFormula } from "../dom.js";
-import { addPoint, removePoints } from "../editing.js";
+import { addPoint } from "../editing.js";
 import { labelWords, vector } from "../words.js";
 import { pointsGiven } from "./table.js";
 
@@ -75,34 +75,35 @@ function order({ field, changed }) {
   /** @type {string[]} */
   let steps = [];
   const [chosen, rest] = [make("ol", { className: "steps" }), make("ul", { className: "steps" })];
-  const move = (/** @type {string} */ id, /** @type {number} */ to) => {
+  const none = make("p", { className: "note" }, "No step yet: add the first with +.");
+  const over = make("p", { className: "note" }, "Not used:");
+  const element = make("fieldset", {}, title("legend", field.label), none, chosen, over, rest);
+
+  /** Put a step into a place of the list, or take it out, and keep the focus on it. @param {string} id @param {number} [to] */
+  const move = (id, to) => {
     steps = steps.filter((other) => other !== id);
-    if (to >= 0) steps.splice(to, 0, id);
+    if (to !== undefined) steps.splice(to, 0, id);
     draw();
-    const again = [...chosen.children, ...rest.children].find((item) => /** @type {HTMLElement} */ (item).dataset.step === id);
-    again?.querySelector("button")?.focus();
+    /** @type {HTMLElement | null} */ (element.querySelector(`[data-step="${id}"] button`))?.focus();
     changed();
   };
+  /** @param {{id: string, text: string}} option @param {HTMLElement[]} buttons */
+  const item = ({ id, text }, ...buttons) =>
+    make("li", { "data-step": id }, make("span", { className: "row" }, ...buttons), title("span", text));
   const draw = () => {
-    const item = (/** @type {{id: string, text: string}} */ { id, text }, /** @type {HTMLElement[]} */ ...buttons) =>
-      make("li", {}, make("span", { className: "row" }, ...buttons), title("span", text));
-    const place = (/** @type {string} */ id) => steps.indexOf(id);
-    chosen.replaceChildren(...steps.map((id, i) => {
-      const option = /** @type {{id: string, text: string}} */ (all.find((one) => one.id === id));
-      const up = button("↑", () => move(id, Math.max(0, place(id) - 1)), { "aria-label": `Move step ${i + 1} up` });
-      return item(option, up, button("×", () => move(id, -1), { "aria-label": `Take step ${i + 1} out` }));
-    }));
+    const used = steps.flatMap((id) => all.filter((option) => option.id === id));
     const left = all.filter(({ id }) => !steps.includes(id));
-    rest.replaceChildren(...left.map((option) => item(option, button("+", () => move(option.id, steps.length), { "aria-label": `Add: ${option.text}` }))));
-    [...steps, ...left.map(({ id }) => id)].forEach((id, i) => (/** @type {HTMLElement} */ ([...chosen.children, ...rest.children][i]).dataset.step = id));
-    empty.hidden = steps.length > 0;
+    chosen.replaceChildren(...used.map((option, i) => item(option,
+      button("↑", () => move(option.id, Math.max(0, i - 1)), { "aria-label": `Move step ${i + 1} up` }),
+      button("×", () => move(option.id), { "aria-label": `Take step ${i + 1} out` }))));
+    rest.replaceChildren(...left.map((option) =>
+      item(option, button("+", () => move(option.id, steps.length), { "aria-label": `Add: ${option.text}` }))));
+    none.hidden = used.length > 0;
     over.hidden = !left.length;
   };
-  const empty = make("p", { className: "note" }, "No step yet: add the first with +.");
-  const over = make("p", { className: "note" }, "Not used:");
   draw();
   return {
-    element: make("fieldset", {}, title("legend", field.label), empty, chosen, over, rest),
+    element,
     value: () => steps,
     show(value) {
       steps = Array.isArray(value) ? value.filter((id) => all.some((option) => option.id === id)) : [];
@@ -135,33 +136,46 @@ function subset({ field, exercise, changed }) {
 function points({ field, app }) {
   const list = make("ol", { className: "placed" });
   const count = make("p", { className: "note" });
-  const set = (/** @type {Point[]} */ changedPoints) => app.change({ points: changedPoints });
+  let focused = -1; // the point whose buttons get the focus when the list is there again
+  /** @param {Point[]} changed @param {number} [focus] */
+  const set = (changed, focus = -1) => {
+    focused = focus;
+    app.change({ points: changed });
+  };
   const reverse = button("Reverse the list", () => set(app.state.points.toReversed()));
-  const [x1, x2] = ["x₁", "x₂"].map((name) => make("input", { type: "text", className: "short", placeholder: name, "aria-label": `${name} of a new point` }));
-  const label = choice(CLASSES, () => {}, { "aria-label": "y of a new point" });
-  const add = button("Add", () => {
-    const [x, y] = [x1, x2].map(({ value }) => Number(value.replaceAll("−", "-")));
-    const empty = [x1, x2].find(({ value }) => !value.trim() || !Number.isFinite(Number(value.replaceAll("−", "-"))));
-    if (empty) return empty.focus();
-    addPoint(app, x, y, label.value === "1" ? 1 : -1);
-    x1.value = x2.value = "";
-    x1.focus();
-  });
-  const typed = make("div", { className: "row" }, x1, x2, label, add, reverse);
+  /** @param {Point} point @param {number} i @param {Point[]} all */
+  const item = ([x, y, sign], i, all) => {
+    const up = button("↑", () => set(all.with(i - 1, all[i]).with(i, all[i - 1]), i - 1), { "aria-label": `Move point ${i + 1} up`, disabled: i === 0 });
+    const out = button("×", () => set(all.toSpliced(i, 1), Math.min(i, all.length - 2)), { "aria-label": `Remove point ${i + 1}` });
+    return make("li", {}, `${sign > 0 ? "●" : "▲"} ${vector([x, y])} ${labelWords(sign)}`, make("span", { className: "row" }, up, out));
+  };
   return {
-    element: make("fieldset", {}, title("legend", `${field.label}: at most ${field.most}, on the plane or typed`), count, list, typed),
+    element: make("fieldset", {}, title("legend", `${field.label}: at most ${field.most}, on the plane or typed`), count, list, make("div", { className: "row" }, ...typedPoint(app), reverse)),
     value: () => app.state.points.map(([x, y, sign]) => [x, y, sign]),
     show() {
       const { points: all } = app.state;
       count.textContent = all.length ? "Visited from the first to the last." : "Click on the plane to place points.";
       reverse.disabled = all.length < 2;
-      list.replaceChildren(...all.map(([x, y, sign], i) => {
-        const up = button("↑", () => set(all.with(i - 1, all[i]).with(i, all[i - 1])), { "aria-label": `Move point ${i + 1} up`, disabled: i === 0 });
-        const out = button("×", () => removePoints(app, [i]), { "aria-label": `Remove point ${i + 1}` });
-        return make("li", {}, `${sign > 0 ? "●" : "▲"} ${vector([x, y])} ${labelWords(sign)}`, make("span", { className: "row" }, up, out));
-      }));
+      list.replaceChildren(...all.map(item));
+      /** @type {HTMLElement | null | undefined} */ (list.children[focused]?.querySelector("button:not(:disabled)"))?.focus();
+      focused = -1;
     },
   };
+}
+
+/** Return what a point is typed in. @param {App} app @returns {HTMLElement[]} */
+function typedPoint(app) {
+  const [x1, x2] = ["x₁", "x₂"].map((name) => make("input", { type: "text", className: "short", placeholder: name, "aria-label": `${name} of a new point` }));
+  const label = choice(CLASSES, () => {}, { "aria-label": "y of a new point" });
+  const add = button("Add", () => {
+    const [x, y] = [x1, x2].map(({ value }) => numeric(value));
+    if (typeof x !== "number") return x1.focus();
+    if (typeof y !== "number") return x2.focus();
+    addPoint(app, x, y, label.value === "1" ? 1 : -1);
+    x1.value = x2.value = "";
+    x1.focus();
+  });
+  return [x1, x2, label, add];
 }
 
 /** @param {Place} place @returns {Widget} */

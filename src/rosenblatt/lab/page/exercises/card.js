@@ -2,13 +2,13 @@
 
 import { copyButton } from "../dialogs.js";
 import { button, make, setFormula, setText } from "../dom.js";
+import { visitingOrder } from "../engine/orders.js";
+import { counted } from "../words.js";
 import { drawExercise, gripsOf, planeOf } from "./drawings.js";
 import { createField } from "./fields.js";
 import { judge } from "./judges.js";
 import { trained } from "./runs.js";
 import { EXERCISES, pointsField, pointsGiven } from "./table.js";
-import { visitingOrder } from "../engine/orders.js";
-import { counted } from "../words.js";
 
 /** @import { App, Exercise, Judged, Point, View, XY } from "../types.d.ts" */
 /** @import { Progress } from "./progress.js" */
@@ -27,6 +27,34 @@ function paragraph(text, properties = {}) {
   const element = make("p", properties);
   setFormula(element, text);
   return element;
+}
+
+/**
+ * Return how many passes or updates runs on the points of an answer make, where the exercise is about that.
+ * @param {Exercise} exercise @param {Point[]} points @param {any} seed
+ */
+function countsOf({ name, given }, points, seed) {
+  if (!points.length || !["4.2-permute", "4.5-order"].includes(name)) return "";
+  const rows = points.map(([x, y, sign]) => /** @type {[number, number, number]} */ ([x, y, sign]));
+  const listed = trained(rows, given.passes);
+  if (name === "4.5-order") {
+    const [updates, reverse] = [listed, trained(rows.toReversed(), given.passes)].map((run) => counted(run.updates.length, "update"));
+    return `In the order of the list: ${updates}. In reverse: ${reverse}.`;
+  }
+  const passes = (/** @type {ReturnType<typeof trained>} */ run) => (run.clean ? counted(run.passes, "pass", "passes") : `no end in ${given.passes} passes`);
+  const told = `In the order of the list: ${passes(listed)}.`;
+  if (!Number.isInteger(seed) || seed < 0) return told;
+  return `${told} With new orders: ${passes(trained(rows, given.passes, { order: (pass) => visitingOrder(rows.length, seed, pass) }))}.`;
+}
+
+/** Return the Python that judges the same answer, or a function. @param {Exercise} exercise @param {any} answer */
+function pythonOf({ functions, name }, answer) {
+  const heading = "from rosenblatt.exercises import check\n\n";
+  if (!functions) return `${heading}check(${JSON.stringify(name)}, ${JSON.stringify(answer)})`;
+  return heading + Object.entries(functions).map(([one, signature]) => {
+    const returned = one === "algorithm-6" ? "-1 or +1" : "(w, b)";
+    return `def ${signature}:  # returns ${returned}\n    ...\n\ncheck("${one}", ${signature.split("(")[0]})`;
+  }).join("\n\n");
 }
 
 export class Card {
@@ -49,30 +77,49 @@ export class Card {
     this.progress = progress;
     this.plane = planeOf(exercise.name);
     this.caption = this.plane.caption;
-    const { number, title, question, quote, text, hint } = exercise;
     this.fields = Object.fromEntries(exercise.fields.map((field) => [field.name, createField({ field, exercise, app, changed: () => this.#changed() })]));
     this.result = make("div", { className: "result", role: "status" });
     this.tells = make("p", { className: "note" });
     this.code = make("pre", { tabIndex: 0 });
-    const about = (/** @type {string} */ name, /** @type {Node[]} */ ...parts) => make("details", {}, make("summary", {}, name), ...parts);
-    const python = about(exercise.functions ? "In Python, as a function" : "In Python", this.code, copyButton(() => this.code.textContent ?? "", "the Python"));
-    const link = copyButton(() => `${location.href.split(/[?#]/)[0]}?exercise=${exercise.name}`, "a link to this exercise");
     this.checks = button("Check", () => this.check());
     this.next = button("Next exercise", next);
-    this.element = make("div", { className: "exercise-card" },
+    this.element = make("div", { className: "exercise-card" }, ...this.#question(leave), ...this.#help());
+    const draft = progress.drafts.get(exercise.name);
+    this.fill(draft && typeof draft === "object" ? draft : this.plane.start ?? {});
+  }
+
+  /** Return the question, the fields, and what the judge says. @param {() => void} leave */
+  #question(leave) {
+    const { number, title, question } = this.exercise;
+    const answer = make("div", { className: "answer" }, ...this.#parts());
+    answer.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || !(event.target instanceof HTMLInputElement) || event.target.placeholder) return;
+      event.preventDefault();
+      this.check();
+    });
+    return [
       make("div", { className: "row head" }, make("h2", { tabIndex: -1 }, `${number}. ${title}`), button("All exercises", leave, { className: "plain" })),
       paragraph(question),
-      make("div", { className: "answer" }, ...this.#parts()),
+      answer,
       this.tells,
       make("div", { className: "row" }, this.checks, this.next, button("Start over", () => this.#restart(), { className: "plain" })),
       this.result,
-      about("Hint", paragraph(hint)),
-      about(`What the text asks: ${text}`, make("blockquote", {}, quote)),
+    ];
+  }
+
+  /** Return what is below: the hint, the text that asks, Python and a link. */
+  #help() {
+    const { name, quote, text, hint, functions } = this.exercise;
+    const folded = (/** @type {string} */ title, /** @type {Node[]} */ ...parts) => make("details", {}, make("summary", {}, title), ...parts);
+    const python = folded(functions ? "In Python, as a function" : "In Python", this.code, copyButton(() => this.code.textContent ?? "", "the Python"));
+    python.open = Boolean(functions);
+    const link = copyButton(() => `${location.href.split(/[?#]/)[0]}?exercise=${name}`, "a link to this exercise");
+    return [
+      folded("Hint", paragraph(hint)),
+      folded(`What the text asks: ${text}`, make("blockquote", {}, quote)),
       python,
       make("p", { className: "row note" }, "A link that opens this exercise:", link),
-    );
-    const draft = progress.drafts.get(exercise.name);
-    this.fill(draft && typeof draft === "object" ? draft : this.plane.start ?? {});
+    ];
   }
 
   /** Return the fields, those of a program in its lines. */
@@ -144,8 +191,8 @@ export class Card {
     this.checks.classList.toggle("primary", !judged?.right);
     this.next.classList.toggle("primary", judged?.right === true);
     for (const [name, { element }] of Object.entries(this.fields)) element.classList.toggle("wrong-field", judged?.field === name);
-    setText(this.tells, this.#counts());
-    setText(this.code, this.#python());
+    setText(this.tells, countsOf(this.exercise, this.app.state.points, this.values.seed));
+    setText(this.code, pythonOf(this.exercise, this.answer));
     this.app.refresh();
   }
 
@@ -153,34 +200,6 @@ export class Card {
   #praise() {
     const done = [...this.progress.results.values()].filter(({ right }) => right).length;
     return `${done} of ${EXERCISES.length} exercises done in this browser.`;
-  }
-
-  /** Return how many passes and updates runs on the points of the answer make. */
-  #counts() {
-    const { points } = this.app.state;
-    const { given, name } = this.exercise;
-    if (!points.length || !["4.2-permute", "4.5-order"].includes(name)) return "";
-    const rows = points.map(([x, y, sign]) => /** @type {[number, number, number]} */ ([x, y, sign]));
-    const listed = trained(rows, given.passes);
-    const told = (/** @type {ReturnType<typeof trained>} */ run) => (run.clean ? counted(run.passes, "pass", "passes") : `no end in ${given.passes} passes`);
-    if (name === "4.5-order") {
-      return `In the order of the list: ${counted(listed.updates.length, "update")}. In reverse: ${counted(trained(rows.toReversed(), given.passes).updates.length, "update")}.`;
-    }
-    const seed = this.fields.seed.value();
-    if (!Number.isInteger(seed) || seed < 0) return `In the order of the list: ${told(listed)}.`;
-    const permuted = trained(rows, given.passes, { order: (pass) => visitingOrder(rows.length, seed, pass) });
-    return `In the order of the list: ${told(listed)}. With new orders: ${told(permuted)}.`;
-  }
-
-  /** Return the Python that judges the same answer, or a function. */
-  #python() {
-    const { functions, name } = this.exercise;
-    const heading = "from rosenblatt.exercises import check\n\n";
-    if (!functions) return `${heading}check(${JSON.stringify(name)}, ${JSON.stringify(this.answer)})`;
-    return heading + Object.entries(functions).map(([one, signature]) => {
-      const returned = one === "algorithm-6" ? "-1 or +1" : "(w, b)";
-      return `def ${signature}:  # returns ${returned}\n    ...\n\ncheck("${one}", ${signature.split("(")[0]})`;
-    }).join("\n\n");
   }
 
   /** Keep the points of the exercise on the plane. @type {View["update"]} */

@@ -175,6 +175,7 @@ function typedPoint(app) {
     x1.value = x2.value = "";
     x1.focus();
   });
+  for (const input of [x1, x2]) input.addEventListener("keydown", (event) => event.key === "Enter" && add.click());
   return [x1, x2, label, add];
 }
 

@@ -1,6 +1,10 @@
 import csv
+import errno
 import json
 import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -11,6 +15,7 @@ from sklearn.metrics import precision_score, recall_score
 import rosenblatt
 from helpers.commands import AND, THREE, command, ran, refused, written
 from rosenblatt import data, textbook
+from rosenblatt.storage.log import Log
 from rosenblatt.training.run import TrainingRun
 
 
@@ -506,3 +511,87 @@ def test_names_beyond_the_largest_number_are_ignored(tmp_path):
     result = ran(*words, "--max-names", "5", input=text)
     assert rosenblatt.load(tmp_path / "m").n_features_in_ == 5
     assert "colour" in " ".join(result.stderr.split())
+
+
+def test_hashed_categories_need_no_more_columns(tmp_path):
+    rows = [{name: row[name] for name in ("a", "colour", "label")} for row in _arriving(200)]
+    text = "".join(f"{json.dumps(row)}\n" for row in rows)
+    words = ["watch", "-t", "label", "--format", "jsonl", "--first-rows", "20", "-o", tmp_path / "m"]
+    listed = json.loads(ran(*words, "--json", input=text).stdout)
+    weights = np.sort(rosenblatt.load(tmp_path / "m").coef_[0])
+    hashed = json.loads(ran(*words, "--json", "--categories", "hash", "--bits", "9", input=text).stdout)
+    assert hashed["mistakes"] == listed["mistakes"]
+    found = rosenblatt.load(tmp_path / "m")
+    assert found.n_features_in_ == 1 + 2**9
+    assert np.array_equal(np.sort(found.coef_[found.coef_ != 0]), weights[weights != 0])
+    assert "categories was fixed" in refused("watch", "--model", tmp_path / "m", "--categories", "hash", input=text)
+
+
+def _started(*words):
+    """Start the command as a process, with pipes."""
+    command = [sys.executable, "-m", "rosenblatt", "watch", *map(str, words)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def _until(is_true, seconds=60):
+    """Wait until something is true."""
+    deadline = time.monotonic() + seconds
+    while not is_true():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("way", ["SIGHUP", "seconds", "rows"])
+def test_the_model_is_saved_while_rows_come_and_at_sigterm(tmp_path, way):
+    options = {"SIGHUP": [], "seconds": ["--save-seconds", "0.05"], "rows": ["--save-rows", "3"]}[way]
+    model = tmp_path / "m"
+    process = _started("--format", "svmlight", "--answers", "-", "--json", "-o", model, *options)
+    rows = [f"{i % 2} 1:{i % 3 + 1} 2:{i % 4}\n" for i in range(5)]
+    for number, row in enumerate(rows[:3], 1):  # each row is answered before the next one comes
+        process.stdin.write(row)
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["row"] == number
+    if way == "SIGHUP":
+        assert not model.exists()
+        process.send_signal(signal.SIGHUP)
+    _until(lambda: model.exists() and rosenblatt.load(model).fingerprint_["rows"] == 3)
+    for row in rows[3:]:
+        process.stdin.write(row)
+        process.stdin.flush()
+        process.stdout.readline()
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 0, said
+    assert "model written to" in said
+    twin = rosenblatt.Perceptron()
+    for i, row in enumerate(rows):
+        twin.partial_fit(sp.csr_array([[i % 3 + 1.0, i % 4]]), [float(row[0])])
+    assert rosenblatt.load(model).coef_.tobytes() == twin.coef_.tobytes()
+
+
+def test_a_full_disk_costs_no_row_that_was_answered(tmp_path, monkeypatch):
+    X, y = _noisy(60)
+    words = ["watch", "--json", "--answers", tmp_path / "answers", "--every", "20", "--state", tmp_path / "state"]
+    append, calls = Log.append, []
+
+    def full(log, content):
+        calls.append(content)
+        if len(calls) == 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        append(log, content)
+
+    monkeypatch.setattr(Log, "append", full)
+    result = command(*words, input=_svmlight(X, y))
+    assert result.exit_code == 2
+    said = " ".join(result.stderr.split()).lower()
+    assert "no space left" in said
+    assert str(tmp_path / "state") in said
+    monkeypatch.undo()
+    answered = len((tmp_path / "answers").read_text().splitlines())
+    assert 0 < answered < 60
+    ran(*words, "--resume", "--from-start", "-o", tmp_path / "m", input=_svmlight(X, y))
+    twin = rosenblatt.Perceptron()
+    for i in range(60):
+        twin.partial_fit(sp.csr_array(X[[i]].astype(float)), y[[i]].astype(float))
+    assert rosenblatt.load(tmp_path / "m").coef_.tobytes() == twin.coef_.tobytes()
+    assert rosenblatt.load(tmp_path / "m").fingerprint_["rows"] == 60

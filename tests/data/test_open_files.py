@@ -18,6 +18,7 @@ import pyarrow.parquet
 import pytest
 
 from rosenblatt import AveragedPerceptron, data
+from rosenblatt.blocks import join_blocks
 from rosenblatt.data.tables.values import import_arrow
 
 HARD = [0.1, 1 / 3, 2.0**53 - 1, 5e-324, 2.2250738585072014e-308]
@@ -258,3 +259,29 @@ def test_arrays_are_no_files():
         TypeError, match="expected paths of files or a data frame, got an array: pass it directly to fit"
     ):
         data.open(np.eye(2), "a")
+
+
+@pytest.mark.parametrize("format", ["csv", "jsonl", "svmlight", "vw"])
+@pytest.mark.parametrize("block_rows", [None, 2])
+def test_rows_without_a_label_are_kept_where_labels_are_optional(tmp_path, format, block_rows):
+    rows = [(1.0, "yes"), (2.0, None), (3.0, "no"), (4.0, None), (5.0, "yes")]
+    texts = {
+        "csv": "a,y\n" + "".join(f"{a},{y or ''}\n" for a, y in rows),
+        "jsonl": "".join(json.dumps({"a": a} | ({} if y is None else {"y": y})) + "\n" for a, y in rows),
+        "svmlight": "".join(f"{'' if y is None else len(y)} 1:{a}\n" for a, y in rows),
+        "vw": "".join(f"{'' if y is None else len(y)} | a:{a}\n" for a, y in rows),
+    }
+    file = tmp_path / f"rows.{format}"
+    file.write_text(texts[format])
+    given = {"target": "y"} if format in ("csv", "jsonl") else {}
+    stream = data.open(file, labels="optional", format=format, block_rows=block_rows, **given)
+    assert stream.labelled
+    whole = join_blocks(list(stream))
+    assert whole.has_label.tolist() == [True, False, True, False, True]
+    assert np.asarray(whole.X.sum(axis=1)).ravel().tolist() == [1, 2, 3, 4, 5]
+    known = ["yes", "no", "yes"] if given else [3, 2, 3]
+    assert whole.y[whole.has_label].tolist() == known
+    if given:  # by default such rows are left out
+        assert join_blocks(list(data.open(file, format=format, **given))).y.tolist() == known
+    with pytest.raises(ValueError, match="labels must be"):
+        data.open(file, labels="some", format=format, **given)

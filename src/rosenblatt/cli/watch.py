@@ -154,6 +154,11 @@ def watch(
     ),
     first_rows: int = option(1000, "N", "Rows of a table that determine the types of its columns."),
     max_names: int = option(1_000_000, "N", "Features of a table, beyond which new categories and fields are ignored."),
+    categories: str | None = option(
+        None,
+        "onehot|hash",
+        "Give each category a feature, or hash categories into 2^bits columns, which bounds memory.",
+    ),
     out: Path | None = MODEL_OUT,
     keep: KeepOptions,
     as_json: bool = option(False, None, "Print each line of results as JSON.", "--json"),
@@ -198,17 +203,18 @@ def watch(
     keep.check()
     check_out(out, [])
     fixed = {"target": target, "learner": learner, **kernel.given, "device": None, **steps.given, "scale": scale}
-    make = _Maker(learner or "perceptron", kernel, steps, model, fixed | rows.about_rows())
+    about_rows = rows.about_rows() | ({} if categories is None else {"categories": categories})
+    make = _Maker(learner or "perceptron", kernel, steps, model, fixed | about_rows)
     run, known = _start(make, keep, out, window, max_names)
+    writer = None
     try:
         if margin is not None:
             _check_bounded(run.online.options)
         reporter = Reporter(run, margin, as_json, by_class, sys.stderr if answers == "-" else sys.stdout)
-        writer = None
         if answers is not None:
             calibrated = run.online.model is not None and run.online.model.calibration is not None
             writer = AnswerWriter(answers, as_json, id, calibrated)
-        opened = (rows.to_open() if known is None else rows.about_files()) | {"first_rows": first_rows}
+        opened = rows.about_files() | (about_rows if known is None else {}) | {"first_rows": first_rows}
         if id is not None:
             opened |= {"passthrough": [id]} | ({"drop": [*(rows.drop or []), id]} if known is None else {})
         enable_gc()
@@ -224,6 +230,8 @@ def watch(
             )
     finally:
         run.close()
+        if writer is not None:
+            writer.close()
 
 
 def _watch(

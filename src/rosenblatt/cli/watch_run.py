@@ -111,20 +111,27 @@ class WatchRun:
         self.scores.add(part.y[learned].tolist(), [answers.labels[i] for i in learned.tolist()])
         last = part.first + n - 1 if part.numbers is None else int(part.numbers[n - 1])
         self.read, self._is_torn = self._read_before + last + 1, False
-        if not len(learned):
-            return answers
-        self.unsaved += len(learned)
-        if self._folder is not None and self._folder.is_new:
+        if len(learned):
+            self.unsaved += len(learned)
+            self._keep(part, learned)
+        return answers
+
+    def _keep(self, part: Block, learned: np.ndarray) -> None:
+        """Write the rows that were learned to the disk, if there is a state folder."""
+        if self._folder is None:
+            return
+        if self._folder.is_new:  # the first snapshot has the first rows
             self._folder.begin(self._snapshot(), self._memory())
             self.unsaved = 0
-        elif self._folder is not None:
-            weight = None if part.weight is None else part.weight[learned]
-            rows = LabelledRows.of_matrix(part.X[learned], part.y[learned], weight)
-            self._folder.log.append(
-                to_bytes(Group(rows, [], self._added_after(self._logged_features), [], read=self.read))
-            )
-            self._logged_features = len(self._features)
-        return answers
+            return
+        weight = None if part.weight is None else part.weight[learned]
+        rows = LabelledRows.of_matrix(part.X[learned], part.y[learned], weight)
+        group = Group(rows, [], self._added_after(self._logged_features), [], read=self.read)
+        try:
+            self._folder.log.append(to_bytes(group))
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self._folder.path)) from error
+        self._logged_features = len(self._features)
 
     @property
     def _features(self) -> list[tuple[str, str | None]]:
@@ -354,6 +361,11 @@ class AnswerWriter:
             words = {True: "true", False: "false", None: ""}
             self._csv.writerows((*row[:-1], words[row[-1]]) for row in rows)
         self._file.flush()
+
+    def close(self) -> None:
+        """Close the file, unless it is standard output."""
+        if self._file is not sys.stdout:
+            self._file.close()
 
 
 def _six_digits(number: float) -> float | None:

@@ -50,6 +50,9 @@ def _of(room: str, *mutants: tuple[str, str, str, str]) -> list[Mutant]:
 
 KERNELS = _of(
     "kernels",
+    ("prequential-average", "a -= share * (pass_dot(", "a += share * (pass_dot(", "training/test_prequential.py"),
+    ("prequential-certain", "certain = first - second > 2.0 * doubt", "certain = first - second >= 0.0 * doubt",
+     "training/test_prequential.py"),
     ("nan-one-vs-rest", "if measure_row(s, q + bias_value, weight, threshold):",
      "if q == q and weight > 0.0 and measure_row(s, q + bias_value, weight, threshold):",
      "kernels/test_passes.py kernels/test_edges.py"),
@@ -264,6 +267,8 @@ PERSISTENCE = _of(
 
 CLI = _of(
     "cli",
+    ("watch-read", "self.read, self._is_torn = self._read_before + last + 1, False",
+     "self.read, self._is_torn = self._read_before + last, False", "cli/test_watch.py"),
     ("no-is-yes", "raise typer.Exit(1) from None", "raise typer.Exit(0) from None",
      "cli/test_separate.py cli/test_main.py"),
     ("tests-on-what-it-learned", "stream.part(split, held=True, scaled_as=like)",

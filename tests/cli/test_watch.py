@@ -444,7 +444,7 @@ def test_options_that_do_not_go_together():
         (["--resume"], "--resume needs --state"),
         (["--from-start"], "--from-start applies to --resume"),
         (["--id", "key"], "--id copies a column to the answers"),
-        (["--save-rows", "0"], "--save-rows must be 1 row or more"),
+        (["--save-rows", "0"], "--save-rows must be at least 1"),
         (["--save-seconds", "0"], "--save-seconds must be from"),
         (["--window", "0"], "--window must be at least 1"),
         (["--scale", "log"], "--scale must be"),

@@ -6,6 +6,7 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -102,29 +103,120 @@ class OnlineKernel(KernelChoice):
     cache_size: None = field(default=None, init=False)
 
 
+class ResultOptions(Group):
+    """Options for the results that are printed."""
+
+    every: int = option(1000, "N", "Print a line after every N rows.")
+    window: int = option(1000, "N", "Rows in the window of recent mistakes.")
+    by_class: bool = option(False, None, "Also print the precision and recall of each class.", "--by-class")
+    margin: float | None = option(
+        None, "G", "Also print the maximum number of updates on rows that are separable with margin G."
+    )
+    as_json: bool = option(False, None, "Print each line of results as JSON.", "--json")
+
+    def check(self) -> None:
+        """Raise a ValueError if a value is not valid."""
+        _check_counts(every=self.every, window=self.window)
+        if self.margin is not None and not self.margin > 0:
+            raise ValueError(f"--margin must be above 0, got {self.margin:g}.")
+
+
+class AnswerOptions(Group):
+    """Options for the answers to rows."""
+
+    answers: str | None = option(
+        None, "FILE", "Write a line for each row to this file, or to standard output if it is -."
+    )
+    id: str | None = option(None, "COL", "Column of the input to copy to the answers.")
+
+    def check(self) -> None:
+        """Raise a ValueError if the values do not fit together."""
+        if self.id is not None and self.answers is None:
+            raise ValueError("--id copies a column to the answers: add --answers, or leave it out.")
+
+    @contextmanager
+    def writer(self, run: WatchRun, as_json: bool) -> Iterator[AnswerWriter | None]:
+        """Yield what writes the answers, or None if none are asked for."""
+        from rosenblatt.cli.watch_run import AnswerWriter
+
+        if self.answers is None:
+            yield None
+            return
+        calibrated = run.online.model is not None and run.online.model.calibration is not None
+        with closing(AnswerWriter(self.answers, as_json, self.id, calibrated)) as writer:
+            yield writer
+
+
+class TableOptions(WeightedRowOptions):
+    """Options for reading rows, and for what is learned about their columns on the way."""
+
+    first_rows: int = option(1000, "N", "Rows of a table that determine the types of its columns.")
+    max_names: int = option(1_000_000, "N", "Features of a table, beyond which new categories and fields are ignored.")
+    categories: str | None = option(
+        None,
+        "onehot|hash",
+        "Give each category a feature, or hash categories into 2^bits columns, which bounds memory.",
+    )
+    scale: str | None = option(
+        None, "standard|maxabs", "Scale columns of numbers as the rows up to each row determine."
+    )
+
+    def check(self) -> None:
+        """Raise an error if a value is not valid."""
+        _check_counts(first_rows=self.first_rows, max_names=self.max_names)
+        if self.scale is not None:
+            check_choice("scale", self.scale, ("standard", "maxabs"))
+
+    def about_rows(self) -> dict[str, Any]:
+        """Return the options for making features that are set, keyed by the parameter names of `data.open`."""
+        given = super().about_rows()
+        return {name: value for name, value in given.items() if name not in ("first_rows", "max_names", "scale")}
+
+    def to_read(self, run: WatchRun, id: str | None) -> dict[str, Any]:
+        """Return the parameters of `data.open` for a run, whose model may define how rows are prepared."""
+        opened = self.about_files() | {"first_rows": self.first_rows, "labels": "optional", "grow": run.growth}
+        if id is not None:
+            opened["passthrough"] = [id]
+        if run.preparation is not None:
+            return opened
+        opened |= lenient_defaults(self.about_rows())
+        return opened if id is None else opened | {"drop": [*(self.drop or []), id]}
+
+
+def _check_counts(**counts: int) -> None:
+    """Raise a ValueError if the value of an option that counts rows or names is below 1."""
+    for name, count in counts.items():
+        if count < 1:
+            raise ValueError(f"--{name.replace('_', '-')} must be at least 1, got {count}.")
+
+
 class KeepOptions(Group):
     """Options for files that keep what was learned while the stream goes on."""
 
+    out: Path | None = MODEL_OUT
     state: Path | None = option(
         None, "FOLDER", "Keep the model and a log of the rows since in this folder, so that no kill loses a row."
     )
     resume: bool = option(False, None, "Continue from the --state folder, if it has a state.", "--resume")
     from_start: bool = option(
-        False, None, "With --resume: the input starts again at its first row. Leave out the rows that were read."
+        False,
+        None,
+        "With --resume: the input starts again at its first row. Leave out the rows that were read.",
+        "--from-start",
     )
     save_seconds: float = option(60.0, "S", "Save the model every S seconds.")
     save_rows: int = option(100_000, "N", "Save the model after every N rows.")
 
     def check(self) -> None:
         """Raise a ValueError if the values do not fit together."""
+        check_out(self.out, [])
+        _check_counts(save_rows=self.save_rows)
         if self.resume and self.state is None:
             raise ValueError("--resume needs --state, the folder to continue from.")
         if self.from_start and not self.resume:
             raise ValueError("--from-start applies to --resume: leave it out, or add --resume.")
         if not 0.001 <= self.save_seconds <= 1e9:
             raise ValueError(f"--save-seconds must be from 0.001 to 1e9, got {self.save_seconds:g}.")
-        if self.save_rows < 1:
-            raise ValueError(f"--save-rows must be 1 row or more, got {self.save_rows}.")
 
 
 @command
@@ -139,31 +231,11 @@ def watch(
     ),
     kernel: OnlineKernel,
     model: str | None = option(None, "MODEL", "Continue training this model.", "--model -m"),
-    every: int = option(1000, "N", "Print a line after every N rows."),
-    window: int = option(1000, "N", "Rows in the window of recent mistakes."),
-    by_class: bool = option(False, None, "Also print the precision and recall of each class."),
-    margin: float | None = option(
-        None, "G", "Also print the maximum number of updates on rows that are separable with margin G."
-    ),
-    answers: str | None = option(
-        None, "FILE", "Write a line for each row to this file, or to standard output if it is -.", "--answers"
-    ),
-    id: str | None = option(None, "COL", "Column of the input to copy to the answers.", "--id"),
-    scale: str | None = option(
-        None, "standard|maxabs", "Scale columns of numbers as the rows up to each row determine."
-    ),
-    first_rows: int = option(1000, "N", "Rows of a table that determine the types of its columns."),
-    max_names: int = option(1_000_000, "N", "Features of a table, beyond which new categories and fields are ignored."),
-    categories: str | None = option(
-        None,
-        "onehot|hash",
-        "Give each category a feature, or hash categories into 2^bits columns, which bounds memory.",
-    ),
-    out: Path | None = MODEL_OUT,
+    results: ResultOptions,
+    answers: AnswerOptions,
     keep: KeepOptions,
-    as_json: bool = option(False, None, "Print each line of results as JSON.", "--json"),
     steps: StepOptions,
-    rows: WeightedRowOptions,
+    rows: TableOptions,
 ) -> None:
     """Learn online from standard input, which may be endless. Predict each row, then learn from it.
 
@@ -189,49 +261,26 @@ def watch(
       tail -f clicks.svm | rosenblatt watch --model clicks.model -o clicks.model
       cat rows.csv | rosenblatt watch -t label --answers - --state rows.state --resume --from-start
     """
-    from rosenblatt.cli.watch_run import AnswerWriter, handled_signals
+    from rosenblatt.cli.watch_run import handled_signals
 
-    for name, number in (("every", every), ("window", window), ("first-rows", first_rows), ("max-names", max_names)):
-        if number < 1:
-            raise ValueError(f"--{name} must be at least 1, got {number}.")
-    if margin is not None and not margin > 0:
-        raise ValueError(f"--margin must be above 0, got {margin:g}.")
-    if scale is not None:
-        check_choice("scale", scale, ("standard", "maxabs"))
-    if id is not None and answers is None:
-        raise ValueError("--id copies a column to the answers: add --answers, or leave it out.")
-    keep.check()
-    check_out(out, [])
-    fixed = {"target": target, "learner": learner, **kernel.given, "device": None, **steps.given, "scale": scale}
-    about_rows = rows.about_rows() | ({} if categories is None else {"categories": categories})
-    make = _Maker(learner or "perceptron", kernel, steps, model, fixed | about_rows)
-    run, known = _start(make, keep, out, window, max_names)
-    writer = None
-    try:
-        if margin is not None:
+    for group in (results, answers, keep, rows):
+        group.check()
+    fixed = {"target": target, "learner": learner, **kernel.given, "device": None, **steps.given, "scale": rows.scale}
+    make = _Maker(learner or "perceptron", kernel, steps, model, fixed | rows.about_rows())
+    with closing(_start(make, keep, results.window, rows.max_names)) as run:
+        if results.margin is not None:
             _check_bounded(run.online.options)
-        reporter = Reporter(run, margin, as_json, by_class, sys.stderr if answers == "-" else sys.stdout)
-        if answers is not None:
-            calibrated = run.online.model is not None and run.online.model.calibration is not None
-            writer = AnswerWriter(answers, as_json, id, calibrated)
-        opened = rows.about_files() | (about_rows if known is None else {}) | {"first_rows": first_rows}
-        if id is not None:
-            opened |= {"passthrough": [id]} | ({"drop": [*(rows.drop or []), id]} if known is None else {})
+        reporter = Reporter(run, results, sys.stderr if answers.answers == "-" else sys.stdout)
         enable_gc()
-        with handled_signals(run.save_meanwhile, keep.save_seconds) as stopped:
-            _watch(
-                run,
-                reporter,
-                writer,
-                lambda: _open_input(target, opened | {"grow": run.growth}, known),
-                every,
-                keep,
-                stopped,
+        with (
+            handled_signals(run.save_meanwhile, keep.save_seconds) as stopped,
+            answers.writer(run, results.as_json) as writer,
+        ):
+            interrupted = _watch(
+                run, reporter, writer, lambda: _open_input(target, rows.to_read(run, answers.id), run), keep
             )
-    finally:
-        run.close()
-        if writer is not None:
-            writer.close()
+    if interrupted and not stopped:
+        raise KeyboardInterrupt
 
 
 def _watch(
@@ -239,16 +288,17 @@ def _watch(
     reporter: Reporter,
     writer: AnswerWriter | None,
     open_input: Callable[[], Stream],
-    every: int,
     keep: KeepOptions,
-    stopped: list[object],
-) -> None:
-    """Learn until the input ends or an interrupt comes; then print the last results and save the model."""
+) -> bool:
+    """Learn until the input ends or an interrupt comes; then print the last results and save the model.
+
+    Return whether an interrupt came.
+    """
     interrupted, reported = False, -1
     failure: Exception | None = None
     try:
         run.open(open_input())
-        reported = _learn_all(run, reporter, writer, every, keep)
+        reported = _learn_all(run, reporter, writer, keep)
     except KeyboardInterrupt:
         interrupted = True
     except (ValueError, OSError) as error:  # a bad line, or a closed output: the model learned so far is kept
@@ -273,8 +323,7 @@ def _watch(
         note_counts(run.stream)
     if failure is not None:
         raise failure
-    if interrupted and not stopped:
-        raise KeyboardInterrupt
+    return interrupted
 
 
 @dataclass
@@ -306,10 +355,8 @@ class _Maker:
         return json.dumps([self.model, given], default=str, sort_keys=True)
 
 
-def _start(
-    make: _Maker, keep: KeepOptions, out: Path | None, window: int, max_names: int
-) -> tuple[WatchRun, dict[str, Any] | None]:
-    """Return a run, new or resumed, and how rows are prepared, or None if the first rows determine this."""
+def _start(make: _Maker, keep: KeepOptions, window: int, max_names: int) -> WatchRun:
+    """Return a run, new or resumed."""
     from rosenblatt.cli.watch_run import WatchRun
     from rosenblatt.scaling import RunningScale
     from rosenblatt.training.durable import StateFolder
@@ -320,9 +367,7 @@ def _start(
     folder = None if keep.state is None else StateFolder(keep.state, make.origin)
     try:
         if folder is None or folder.is_new:
-            online = make.learner()
-            run = WatchRun(online, scores, scale, out, folder, max_names)
-            return run, None if online.model is None else online.model.preparation
+            return WatchRun(make.learner(), scores, scale, keep.out, folder, max_names)
         if not keep.resume:
             raise ValueError(f"{keep.state} has the state of an earlier run: add --resume, or choose another folder.")
         if not folder.has_same_origin():
@@ -331,19 +376,19 @@ def _start(
                 "another folder."
             )
         run = WatchRun.resumed(
-            folder, scores, scale, out, lambda model: _online_options(model, make.kernel.device), max_names
+            folder, scores, scale, keep.out, lambda model: _online_options(model, make.kernel.device), max_names
         )
-        read = run.read
-        if keep.from_start:
-            run.expect_from_start()
-            print_note(f"resumed after {count_of(read, 'row')} of the input, which are left out.")
-        else:
-            print_note(f"resumed after {count_of(read, 'row')} of the input: the next rows are expected.")
-        return run, run.preparation
     except BaseException:
         if folder is not None:
             folder.close()
         raise
+    read = f"resumed after {count_of(run.read, 'row')} of the input"
+    if keep.from_start:
+        run.expect_from_start()
+        print_note(f"{read}, which are left out.")
+    else:
+        print_note(f"{read}: the next rows are expected.")
+    return run
 
 
 def _model_to_continue(path: str, fixed: dict[str, object], device: str | None) -> TrainedModel:
@@ -402,16 +447,15 @@ def _check_bounded(options: RunOptions) -> None:
         )
 
 
-def _open_input(target: str | None, opened: dict[str, Any], known: dict[str, Any] | None) -> Stream:
-    """Open standard input as a stream; ``known`` is the preparation of the model to continue, or None."""
-    given = {**opened, "labels": "optional"}
-    if known is None:
-        given = lenient_defaults(given)
-    elif known["format"] == "svmlight":  # there may be new features
-        given |= {"format": "svmlight", "preparation": known | {"n_features": None}}
-    else:
-        given |= {"format": opened.get("format") or known["format"], "preparation": known}
-    stream = open_data(["-"], target if known is None else None, given)
+def _open_input(target: str | None, opened: dict[str, Any], run: WatchRun) -> Stream:
+    """Open standard input as a stream, prepared as the model of the run says if it says so."""
+    known = run.preparation
+    if known is not None:
+        target = None
+        opened |= {"format": opened.get("format") or known["format"], "preparation": known}
+        if known["format"] == "svmlight":  # there may be new features
+            opened |= {"format": "svmlight", "preparation": known | {"n_features": None}}
+    stream = open_data(["-"], target, opened)
     note_preparation(stream)
     note_extra_columns(stream)
     if not stream.labelled and known is not None and known.get("target"):
@@ -423,9 +467,9 @@ def _open_input(target: str | None, opened: dict[str, Any], known: dict[str, Any
     return stream
 
 
-def _learn_all(run: WatchRun, reporter: Reporter, writer: AnswerWriter | None, every: int, keep: KeepOptions) -> int:
-    """Learn from all rows; print a line after every ``every`` rows, and return the number of rows at the last line."""
-    reported = 0
+def _learn_all(run: WatchRun, reporter: Reporter, writer: AnswerWriter | None, keep: KeepOptions) -> int:
+    """Learn from all rows and print results meanwhile; return the number of rows at the last line of results."""
+    reported, every = 0, reporter.options.every
     for part in _parts(run, every, run.read if keep.from_start else 0):
         if not reporter.has_begun:
             reporter.begin()
@@ -481,10 +525,8 @@ class Reporter:
     """The output of ``watch``: the mistakes so far, and the bounds that follow from the convergence theorem."""
 
     run: WatchRun
-    margin: float | None
-    as_json: bool
-    by_class: bool = False
-    file: TextIO = field(default_factory=lambda: sys.stdout)
+    options: ResultOptions
+    file: TextIO
     has_begun: bool = False
     has_header: bool = False
 
@@ -509,27 +551,27 @@ class Reporter:
         Hence k <= (R^2 + 2 m) / margin^2 + 2 |w0| / margin.
         """
         report, model = self._report, self.run.online.model
-        if self.margin is None or model is None:
+        if self.options.margin is None or model is None:
             return math.inf
         start = math.sqrt(float(model.state.counters["start2"].max()))  # start2 is |w0|^2
         m = float(getattr(model.options, "margin", 0.0))  # of MarginPerceptron
-        return (report.radius**2 + 2.0 * m) / self.margin**2 + 2.0 * start / self.margin
+        return (report.radius**2 + 2.0 * m) / self.options.margin**2 + 2.0 * start / self.options.margin
 
     def conclude(self) -> None:
         """Print a note if the number of updates proves that the rows are not separable with ``margin``."""
         model, updates = self.run.online.model, self._report.updates
         if model is not None and len(model.classes) == 2 and updates > self.bound:
-            space = " in the kernel's space" if kernel_facts(model) else ""
+            space, margin = " in the kernel's space" if kernel_facts(model) else "", self.options.margin
             print_note(
-                f"{updates:,} updates exceed the bound of {self.bound:,.0f} for a margin of {self.margin:g}, so no "
+                f"{updates:,} updates exceed the bound of {self.bound:,.0f} for a margin of {margin:g}, so no "
                 f"hyperplane{space} separates these rows with that margin."
             )
 
     def print_line(self) -> None:
         """Print one line of results, the first time below a header."""
         report = self._report
-        bound = None if self.margin is None else self.bound
-        if self.as_json:
+        bound = None if self.options.margin is None else self.bound
+        if self.options.as_json:
             print_json(self._as_plain(report, bound), self.file)
         else:
             self._print_table(report, bound)
@@ -548,7 +590,7 @@ class Reporter:
         }
         if bound is not None:
             found["bound"] = bound
-        if self.by_class:
+        if self.options.by_class:
             found["classes"] = [{"label": plain_label(label)} | values for label, values in scores.by_class().items()]
         return found
 
@@ -562,7 +604,7 @@ class Reporter:
         high = f"{report.margin_high:.4g}" if math.isfinite(report.margin_high) else "-"
         line = f"{scores.rows:>12,}{scores.mistakes:>12,}{scores.recent_error:>12.1%}{report.radius:>14.4g}{high:>17}"
         self._print(line if bound is None else f"{line}{bound:>12,.0f}")
-        if self.by_class:
+        if self.options.by_class:
             for label, found in scores.by_class().items():
                 shares = "".join(
                     f"  {name} {_percent(found[name])} (recent {_percent(found[f'recent_{name}'])})"

@@ -74,8 +74,8 @@ class WatchRun:
         self._logged_features = 0
         self.stream: Stream | None = None
         """The rows, once they are open."""
-        self.preparation: dict[str, Any] | None = None
-        """How rows are prepared, if this is known."""
+        self.preparation = None if online.model is None else online.model.preparation
+        """How rows are prepared, if a model says so."""
         self.read = 0
         """The number of rows of the input that were read."""
         self.unsaved = 0
@@ -225,7 +225,6 @@ class WatchRun:
         run._earlier, run.read, run._is_sparse = (header["files"], header["rows"]), header["read"], header["sparse"]
         if scale is not None:
             scale.restore(header, arrays)
-        run.preparation = model.preparation
         for groups in joined(folder.read_logs()):
             rows = join_rows([group.rows for group in groups if group.rows is not None])
             X = rows.matrix() if run._is_sparse else rows.matrix().toarray()

@@ -221,6 +221,24 @@ def test_only_the_fields_that_are_wrong_are_marked_and_progress_is_kept_without_
     assert lab.text("#panel-exercise .headline") == "1 of 18 right"
 
 
+def test_while_a_weight_is_not_a_number_nothing_is_drawn_by_it(new_lab, address):
+    lab = new_lab(f"{address}?exercise=4.12").open()
+    lab.until("lab.state.exercise === '4.12'")
+    lab.page.get_by_label("w₁ =").fill("-")
+    lab.frame()
+    assert "expected a number, but" in check(lab)
+    texts = lab.get(
+        """() => {
+          const { Picture } = labModule("picture.js");
+          const { Frame } = labModule("frame.js");
+          const picture = new Picture(400, 400);
+          lab.shown.overlay(picture, new Frame(lab.state.view, 400), lab.scene());
+          return picture.labels.map(({ text }) => text);
+        }"""
+    )
+    assert texts == ["a = ?"] * 4
+
+
 def test_hostile_progress_and_names_open_the_page(new_lab, address):
     for kept in ('"x"', "[1]", '{"drafts": {"4.5-positive": {"steps": 3}, "30.3": {"subset": "x"}}, "results": 4}'):
         lab = new_lab(f"{address}?exercise=4.5-positive")

@@ -7,7 +7,7 @@ import { drawScale } from "../plane_drawing.js";
 import { gridPoints, linearScores } from "../regions.js";
 import { colors } from "../theme.js";
 import { counted, number, vector } from "../words.js";
-import { activation, norm, words } from "./faults.js";
+import { activation as exactActivation, norm, words } from "./faults.js";
 import { parse } from "./formulas.js";
 import { COURSES } from "./judges.js";
 import { trained } from "./runs.js";
@@ -49,6 +49,9 @@ function formulaOf(field, value) {
     return () => NaN;
   }
 }
+
+/** Return an activation, NaN while a weight is none. @param {number[]} weights @param {number[]} x */
+const activation = (weights, x) => (weights.every(Number.isFinite) ? exactActivation(weights, x) : NaN);
 
 const mine = () => ({ stroke: colors().accent, width: 3 });
 const thin = () => ({ stroke: colors().quiet, width: 1.5 });
@@ -158,7 +161,7 @@ function update(sheet) {
 /** @param {Sheet} sheet */
 function argument(sheet) {
   const { picture, frame, found } = sheet;
-  if (!found?.w) return banner(sheet, "A false step gets examples here on which it is false.");
+  if (!found?.w) return banner(sheet, "Examples on which a step is false come here.");
   for (const [x, y] of found.points) {
     picture.mark(...frame.pixel([x, 0]), y);
     label(sheet, [x, 0], `y·a = ${words(y * (found.w[0] * x + found.b))}, a = ${words(found.w[0] * x + found.b)}`);
@@ -189,7 +192,7 @@ function proof(sheet) {
 /** @param {Sheet} sheet */
 function program(sheet) {
   const { found } = sheet;
-  if (!found) return banner(sheet, "The smallest data set on which your program is wrong comes here.");
+  if (!found) return banner(sheet, "The smallest counterexample comes here.");
   const lift = (/** @type {any} */ [w, b]) => [w[0], w[1] ?? 0, b];
   const pair = found.D ? { expected: lift(found.expected), got: lift(found.got) } : { got: lift([found.w, found.b]), expected: [0, 0, 0] };
   line(sheet, pair.expected, "expected w", dashed());
@@ -258,7 +261,7 @@ function margins(sheet) {
   drawLine(picture, frame, [w[0], w[1], b], { stroke: colors().ink, width: 2 }, true);
   drawEdge(picture, frame, v[0], v[1], v_b, dashed());
   const ends = lineInBox(v[0], v[1], v_b, frame.box);
-  if (ends) label(sheet, ends[0].map((value) => value * 0.8), "v", colors().quiet);
+  if (ends) label(sheet, ends[1].map((value) => 0.7 * value), "v·x = 0", colors().quiet);
   if (!found) return;
   const weights = found.ya === undefined ? [...w, b] : [...v, v_b];
   const far = activation(weights, found.x) / norm(weights.slice(0, 2)) ** 2;

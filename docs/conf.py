@@ -31,7 +31,7 @@ extensions = [
     "printed",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "examples"]
+exclude_patterns = ["_build", "examples", "**/sg_execution_times*"]
 nitpicky = True
 nitpick_ignore_regex = [("py:class", r".*")]  # types in signatures: numpy's, scipy's and our own short words
 

@@ -3,6 +3,7 @@
 import gc
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import tempfile
@@ -122,6 +123,24 @@ def test_the_garbage_collector_stops_while_kernels_are_compiled(tmp_path, monkey
         gc.enable()
     numba.njit(lambda x: x + 1.0)(1.0)
     assert [is_enabled for _, is_enabled in finished] == [False, False, True], "others' functions are left alone"
+
+
+@pytest.mark.skipif(not hasattr(signal, "raise_signal"), reason="no signals")
+def test_an_interrupt_waits_until_a_kernel_is_compiled(tmp_path, monkeypatch):
+    """Between LLVM and its callbacks it could end the process."""
+    monkeypatch.setattr(jit, "_FOLDER", tmp_path)
+    compiled, finish = compiled_kernel(threshold), JITCodeLibrary._finalize_specific
+
+    def interrupted(library):
+        signal.raise_signal(signal.SIGINT)
+        finish(library)
+
+    monkeypatch.setattr(JITCodeLibrary, "_finalize_specific", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        compiled(np.int8(3), 1.5)
+    assert len(compiled.signatures) == 1, "and it need not be compiled again"
+    assert gc.isenabled()
+    assert compiled(np.int8(3), 1.5) == threshold(3, 1.5)
 
 
 def test_damaged_files_are_not_loaded(tmp_path, monkeypatch):

@@ -5,8 +5,9 @@ file causes recompilation; numba's own cache checks only the file that defines t
 code, since numba unpickles them, so nobody but the user may be able to write them. If that is not so, or the folder
 cannot be written, each process compiles its kernels anew.
 
-All uses of numba's private names are in this file: the option ``_nrt``, the code library that ``_PartLibrary`` extends,
-and the parts of the cache on disk that ``KernelCache`` extends. ``tests/kernels/test_jit.py`` tests them.
+All uses of numba's private names are in this file: the option ``_nrt``, the method ``_compile_for_args`` of
+dispatchers, the code library that ``_PartLibrary`` extends, and the parts of the cache on disk that ``KernelCache``
+extends. ``tests/kernels/test_jit.py`` tests them.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from types import FunctionType
 from typing import Any, BinaryIO
 
 import numba
-from numba.core import event
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.runtime.nrt import rtsys
 from numba.extending import overload
 
+from rosenblatt.interrupts import interrupts_deferred
 from rosenblatt.kernels.instructions import INSTRUCTIONS
 from rosenblatt.kernels.parts import ALWAYS, PARTS, Function, cache_folder
 from rosenblatt.messages import warn_user
@@ -50,7 +51,7 @@ def compiled_kernel(function: Function) -> Any:
         copied = _copy(_to_compile(function))
         copied.__qualname__ = function.__qualname__
         compiled = numba.njit(copied, **ALWAYS)
-        _collector.kernels.add(compiled)
+        compiled._compile_for_args = _undisturbed(compiled._compile_for_args)
         return _with_cache(compiled)
 
 
@@ -129,27 +130,24 @@ class _PartCompiler(Compiler):
         super().__init__(typing_context, target_context, library, *arguments)
 
 
-class _Collector(event.Listener):
-    """Stops the garbage collector while a kernel is compiled, since it would visit all objects dozens of times."""
+def _undisturbed(compile_for: Function) -> Function:
+    """Return a function that compiles as ``compile_for`` does, without interrupts and without garbage collection.
 
-    def __init__(self) -> None:
-        self.kernels: set[Any] = set()
-        self._was_enabled = False
+    An interrupt between LLVM and its callbacks in Python could end the process, so it is raised afterwards. The garbage
+    collector would visit all objects dozens of times.
+    """
 
-    def on_start(self, event):
-        """Called when numba begins to compile a function. No other thread can compile meanwhile."""
-        if event.data["dispatcher"] in self.kernels:
-            self._was_enabled = gc.isenabled()
-            gc.disable()
+    def compile_undisturbed(*arguments: Any) -> Any:
+        was_enabled = gc.isenabled()
+        gc.disable()
+        try:
+            with interrupts_deferred():
+                return compile_for(*arguments)
+        finally:
+            if was_enabled:
+                gc.enable()
 
-    def on_end(self, event):
-        """Called when numba has compiled a function."""
-        if event.data["dispatcher"] in self.kernels and self._was_enabled:
-            gc.enable()
-
-
-_collector = _Collector()
-event.register("numba:compile", _collector)
+    return compile_undisturbed
 
 
 # The cache on disk

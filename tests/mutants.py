@@ -53,6 +53,8 @@ KERNELS = _of(
     ("prequential-average", "a -= share * (pass_dot(", "a += share * (pass_dot(", "training/test_prequential.py"),
     ("prequential-certain", "certain = first - second > 2.0 * doubt", "certain = first - second >= 0.0 * doubt",
      "training/test_prequential.py"),
+    ("prequential-sign", "certain, best = abs(scores[0]) > doubt", "certain, best = abs(scores[0]) > 0.0 * doubt",
+     "training/test_prequential.py"),
     ("nan-one-vs-rest", "if measure_row(s, q + bias_value, weight, threshold):",
      "if q == q and weight > 0.0 and measure_row(s, q + bias_value, weight, threshold):",
      "kernels/test_passes.py kernels/test_edges.py"),

@@ -101,3 +101,19 @@ def test_labels_that_cannot_be_compared_are_refused():
     online.learn(np.eye(2), np.array(["a", "b"]))
     with pytest.raises(ValueError, match="labels must be all strings or all numbers"):
         online.learn(np.eye(2), np.array([1, 2]))
+
+
+@pytest.mark.quick_cases(2)
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("learner", [Perceptron(fit_intercept=False), AveragedPerceptron(fit_intercept=False)], ids=str)
+def test_rows_that_rounding_could_turn_are_decided_exactly(learner, classes):
+    rng = np.random.default_rng(5)
+    first, n = rng.standard_normal(3), 300
+    near = rng.standard_normal((n, 3))
+    near[:, 2] = -(near[:, :2] @ first[:2]) / first[2]  # the activation of the first row is 0 but for its last bits
+    X = np.concatenate([[first, -first, 0.5 * first][:classes], near])
+    y, labelled = np.arange(n + classes) % classes, np.arange(n + classes) < classes
+    labelled[-1] = True
+    online, twin = OnlineLearner(type(learner).__name__, learner._options()), clone(learner)
+    found = online.learn(X, y, None, labelled).labels
+    assert found == twin_answers(twin, X, y, np.ones(len(y)), labelled)[0]

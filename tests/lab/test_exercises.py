@@ -86,6 +86,12 @@ def test_what_is_handed_in_is_read_as_by_the_library():
     for wrong in (
         {"version": 2, "results": []},
         {"version": 1, "results": 3},
+        {"version": 1, "results": [None]},
+        {"version": 1, "results": ["4.12"]},
+        {"version": 1, "results": [{"exercise": "4.12", "answer": 1, "right": True}]},
+        3,
+        None,
+        [],
         {"version": 1, "student": "x" * 201, "results": []},
         {"version": 1, "results": [*results, results[0]]},
         {"version": 1, "results": [{"exercise": "4.13", "answer": 1}]},

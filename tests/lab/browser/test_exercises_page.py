@@ -134,9 +134,10 @@ def test_the_lecturers_page_checks_again_what_was_handed_in(new_lab, address, tm
     files[0].write_text('{"version": 1, "results": [{"exercise": "4.99", "answer": 1}]}')
     lab.change(exercise="")
     lab.page.get_by_role("button", name="All exercises").click()
-    lab.page.get_by_label("Files that students handed in").set_input_files(files[0])
+    lab.page.get_by_label("Files that students handed in").set_input_files(files)
     lab.until("!document.getElementById('notice').hidden")
-    assert lab.text("#notice").startswith("There is no exercise '4.99'.")
+    assert lab.text("#notice").startswith("Ada.json: There is no exercise '4.99'.")
+    assert lab.page.locator(".handed").count() == 1, "the other file is judged"
 
 
 def drag(lab, start, end):
@@ -240,7 +241,12 @@ def test_while_a_weight_is_not_a_number_nothing_is_drawn_by_it(new_lab, address)
 
 
 def test_hostile_progress_and_names_open_the_page(new_lab, address):
-    for kept in ('"x"', "[1]", '{"drafts": {"4.5-positive": {"steps": 3}, "30.3": {"subset": "x"}}, "results": 4}'):
+    for kept in (
+        '"x"',
+        "[1]",
+        '{"drafts": {"4.5-positive": {"steps": 3}, "30.3": {"subset": "x"}}, "results": 4}',
+        '{"results": {"4.12": null}}',
+    ):
         lab = new_lab(f"{address}?exercise=4.5-positive")
         keep = f"localStorage.setItem('perceptron-lab-exercises', {json.dumps(kept)})"
         lab.page.add_init_script(f"if (location.protocol === 'file:') {keep}")

@@ -58,7 +58,10 @@ class Exercises {
         button("Save a file", () => this.#save()),
         copyButton(() => `${location.href.split(/[?#]/)[0]}#${toFragment(this.progress.handedIn())}`, "a link to your answers")));
     const input = make("input", { type: "file", multiple: true, accept: ".json,application/json", hidden: true, "aria-label": "Files that students handed in" });
-    input.addEventListener("change", () => this.#read([...(input.files ?? [])]));
+    input.addEventListener("change", () => {
+      this.#read([...(input.files ?? [])]);
+      input.value = ""; // the same files can be opened again
+    });
     const lecturer = make("fieldset", {}, make("legend", {}, "For the lecturer"), button("Open what was handed in …", () => input.click()), input);
     this.overview = make("div", {}, this.headline, this.list, this.handIn, lecturer);
     this.results = make("div", { className: "handed-in", tabIndex: -1 });
@@ -118,33 +121,32 @@ class Exercises {
 
   /** @param {File[]} files */
   async #read(files) {
-    const read = await Promise.all(files.map(async (file) => {
-      try {
-        return JSON.parse(await file.text());
-      } catch {
-        this.app.notice(`${file.name} is not JSON: choose a file that was handed in.`);
-        return null;
-      }
-    }));
-    this.app.handedIn = read.filter(Boolean);
-    this.#take();
+    this.app.notice("");
+    const texts = await Promise.all(files.map(async (file) => /** @type {const} */ ([file.name, await file.text()])));
+    this.#judge(texts.map(([name, text]) => ({ name, read: () => JSON.parse(text) })));
   }
 
-  /** Judge what was opened, if anything. */
+  /** Judge what a link or a file of the page's had, if anything. */
   #take() {
-    const { app } = this;
-    if (!app.handedIn.length) return;
-    try {
-      this.#graded = app.handedIn.map((data) => ({
-        ...grade(data, EXERCISES),
-        answers: new Map((data.results ?? [data]).map((/** @type {any} */ { exercise, answer }) => [exercise, answer])),
-      }));
-      this.#drawGraded();
-      app.change({ exercise: "" });
-    } catch (fault) {
-      app.notice(faultWords(fault));
-    }
-    app.handedIn = [];
+    const { handedIn } = this.app;
+    this.app.handedIn = [];
+    if (handedIn.length) this.#judge(handedIn.map((data) => ({ name: "What was handed in", read: () => data })));
+  }
+
+  /** Judge what was handed in, and show it; a notice names what cannot be read. @param {{name: string, read: () => any}[]} sources */
+  #judge(sources) {
+    this.#graded = sources.flatMap(({ name, read }) => {
+      try {
+        const data = read();
+        const graded = grade(data, EXERCISES);
+        return [{ ...graded, answers: new Map((data.results ?? [data]).map((/** @type {any} */ { exercise, answer }) => [exercise, answer])) }];
+      } catch (fault) {
+        this.app.notice(`${name}: ${faultWords(fault)}`);
+        return [];
+      }
+    });
+    this.#drawGraded();
+    this.app.change({ exercise: "" });
   }
 
   #drawGraded() {

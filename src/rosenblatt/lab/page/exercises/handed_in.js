@@ -7,15 +7,23 @@ import { judge } from "./judges.js";
 
 const LONGEST_NAME = 200;
 
+/** @param {any} value @returns {value is Record<string, any>} */
+const isObject = (value) => typeof value === "object" && value !== null;
+
+/** @param {any} value */
+const isResult = (value) => isObject(value) && Object.keys(value).sort().join() === "answer,exercise";
+
 /**
  * Judge what a student handed in, as read from JSON; an Error says what is wrong with its form.
  * @param {any} data @param {Exercise[]} exercises @returns {{student: string, results: Judged[]}}
  */
 export function grade(data, exercises) {
-  const { version, student = "", results } = "answer" in data ? { version: 1, results: [data] } : data;
-  if (version !== 1 || !Array.isArray(results)) throw new Error("Results that are handed in must have 'version': 1 and a list 'results'.");
+  const { version, student = "", results } = isObject(data) && "answer" in data ? { version: 1, results: [data] } : Object(data);
+  if (version !== 1 || !Array.isArray(results) || !results.every(isResult)) {
+    throw new Error("Results that are handed in must have 'version': 1 and a list 'results' of exercises with answers.");
+  }
   if (typeof student !== "string" || student.length > LONGEST_NAME) throw new Error(`The student must be a name of at most ${LONGEST_NAME} characters.`);
-  const names = results.map((result) => result?.exercise);
+  const names = results.map(({ exercise }) => exercise);
   if (new Set(names).size < names.length) throw new Error("Each exercise must be handed in once.");
   return {
     student,

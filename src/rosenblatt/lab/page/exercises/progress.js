@@ -22,7 +22,7 @@ export class Progress {
     /** What stands in the fields of each exercise. @type {Map<string, any>} */
     this.drafts = new Map(Object.entries(drafts ?? {}));
     /** The last answer to each exercise that was checked; one that is right stays. @type {Map<string, Kept>} */
-    this.results = new Map(Object.entries(results ?? {}));
+    this.results = new Map(Object.entries(results ?? {}).filter(([, one]) => one && typeof one === "object"));
   }
 
   /** Note what was checked. @param {string} name @param {any} answer @param {boolean} right */

@@ -162,6 +162,19 @@ def test_weights_and_circles_are_dragged_and_points_pressed(new_lab, address):
     assert lab.page.get_by_label("r =").input_value() == "2"
     assert [lab.page.get_by_label(name, exact=True).input_value() for name in ("x₁ =", "x₂ =")] == ["1", "1"]
     assert "is outside the circle, and w·z + b is 0.5 there" in check(lab)
+    start(lab, "3.3")
+    lab.page.locator("fieldset", has_text="A line that separates").get_by_label("w₂ =").fill("0")
+    drag(lab, (1, 0), (2, 1))  # the tips of both arrows are there: the first is taken
+    drag(lab, (1, 0), (1, 2))
+    texts = lab.page.locator(".answer .short")
+    assert [texts.nth(i).input_value() for i in range(1, 7)] == ["2", "1", "0", "1", "2", "0"]
+    start(lab, "4.3-line")
+    drag(lab, (-2, -2), (0, 2))
+    drag(lab, (2, -2), (4, 0))
+    drag(lab, (2, -3), (4, 4))
+    drag(lab, (1, 1), (2, -1))
+    drag(lab, (1, 2), (0, 4))  # the line, which b shifts
+    assert check(lab).startswith("Right.")
     start(lab, "30.3")
     for point in ((0, 0), (3, 3)):
         lab.click(*point)

@@ -179,3 +179,15 @@ def test_the_table_edits_points(lab):
     for _ in range(4):
         lab.get("lab.undo()")
     assert lab.wait().state.points == state_with(FOUR).points
+
+
+def test_the_nearest_neighbour_and_a_tree_are_drawn_to_compare(lab):
+    lab.open(state_with([(-1, -1, 1), (1, 1, -1), (-1, 1, 1), (2, -1, -1)], at=None, show=()))
+    plane = lab.page.locator("#plane")
+    pictures = [plane.screenshot()]
+    for label in ("boundary of the nearest neighbour", "boundary of a decision tree"):
+        lab.more().page.get_by_label(label).check()
+        lab.page.keyboard.press("Escape")
+        lab.frame()
+        pictures.append(plane.screenshot())
+    assert len(set(pictures)) == 3

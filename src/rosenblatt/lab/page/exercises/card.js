@@ -237,7 +237,8 @@ export class Card {
         const [[x, y], [w1, w2, b]] = [frame.point(px, py), line ?? []];
         return (Math.abs(w1 * x + w2 * y + b) / Math.hypot(w1, w2)) * frame.scale;
       };
-      const grip = gripsOf(this.exercise, this.values).find((one) => far(one) <= NEAR);
+      const near = gripsOf(this.exercise, this.values).filter((one) => far(one) <= NEAR);
+      const grip = near.find(({ at }) => at) ?? near[0]; // a point before a line on which it lies
       if (!grip) return null;
       return (/** @type {XY} */ to) => {
         this.fields[grip.field].show(allStepped(grip.moved(to), this.plane.step ?? EIGHTH));

@@ -168,6 +168,11 @@ def test_weights_and_circles_are_dragged_and_points_pressed(new_lab, address):
     drag(lab, (1, 0), (1, 2))
     texts = lab.page.locator(".answer .short")
     assert [texts.nth(i).input_value() for i in range(1, 7)] == ["2", "1", "0", "1", "2", "0"]
+    drag(lab, (2, 1), (1, 1))
+    rows = group(lab, {"label": "Points that no line through the origin separates"}).locator("input")
+    assert not any(row.is_checked() for row in rows.all()), "a drag that ends at a point does not press it"
+    lab.click(1, 1)
+    assert [row.is_checked() for row in rows.all()] == [False, False, True, False]
     start(lab, "4.3-line")
     drag(lab, (-2, -2), (0, 2))
     drag(lab, (2, -2), (4, 0))
@@ -176,9 +181,9 @@ def test_weights_and_circles_are_dragged_and_points_pressed(new_lab, address):
     drag(lab, (1, 2), (0, 4))  # the line, which b shifts
     assert check(lab).startswith("Right.")
     start(lab, "30.3")
-    for point in ((0, 0), (3, 3)):
-        lab.click(*point)
-        lab.wait()
+    lab.click(0, 0)
+    lab.page.get_by_label("s (3, 3)").check()
+    lab.wait()
     assert [point[2] for point in lab.state.points] == [-1, -1, 1, 1]
     assert len(lab.state.points) == 4, "nothing was placed"
     lab.page.get_by_label("VC dimension of discs").fill("3")

@@ -10,7 +10,7 @@ import { judge } from "./judges.js";
 import { trained } from "./runs.js";
 import { EXERCISES, pointsField, pointsGiven } from "./table.js";
 
-/** @import { App, Exercise, Judged, Point, View, XY } from "../types.d.ts" */
+/** @import { App, Exercise, Frame, Judged, Point, View, XY } from "../types.d.ts" */
 /** @import { Progress } from "./progress.js" */
 
 const NEAR = 14; // pixels from what can be dragged that still count as on it
@@ -64,6 +64,8 @@ export class Card {
   #seen = null;
   /** The points of the answer as they were shown last, as text. */
   #placed = "";
+  /** Whether the pointer has dragged something since it was pressed. */
+  #dragged = false;
   /** Whether fields are being filled, so that their changes are not those of a student. */
   #filling = false;
 
@@ -178,6 +180,7 @@ export class Card {
 
   #changed() {
     if (this.#filling) return;
+    if (!pointsField(this.exercise)) this.#seen = null; // a subset decides which points are blue
     this.progress.drafts.set(this.exercise.name, this.values);
     this.progress.keep();
     this.#say(null);
@@ -231,7 +234,8 @@ export class Card {
   /** Take what can be dragged; null where points are placed instead. */
   get grab() {
     if (pointsField(this.exercise)) return undefined;
-    return (/** @type {import("../types.d.ts").Frame} */ frame, /** @type {number} */ px, /** @type {number} */ py) => {
+    return (/** @type {Frame} */ frame, /** @type {number} */ px, /** @type {number} */ py) => {
+      this.#dragged = false;
       const far = (/** @type {{at?: number[], line?: number[]}} */ { at, line }) => {
         if (at) return Math.hypot(px - frame.pixel(at)[0], py - frame.pixel(at)[1]);
         const [[x, y], [w1, w2, b]] = [frame.point(px, py), line ?? []];
@@ -241,19 +245,18 @@ export class Card {
       const grip = near.find(({ at }) => at) ?? near[0]; // a point before a line on which it lies
       if (!grip) return null;
       return (/** @type {XY} */ to) => {
+        this.#dragged = true;
         this.fields[grip.field].show(allStepped(grip.moved(to), this.plane.step ?? EIGHTH));
         this.#changed();
       };
     };
   }
 
-  /** Put the point at a pixel into the subset, or take it out. @param {import("../types.d.ts").Frame} frame @param {number} px @param {number} py */
+  /** Put the point at a pixel into the subset, or take it out. @param {Frame} frame @param {number} px @param {number} py */
   press(frame, px, py) {
     const field = this.exercise.fields.find(({ kind }) => kind === "subset");
     const row = this.app.state.points.findIndex((point) => Math.hypot(frame.pixel(point)[0] - px, frame.pixel(point)[1] - py) <= NEAR);
-    if (!field || row < 0) return;
-    /** @type {any} */ (this.fields[field.name]).toggle(row);
-    this.#seen = null;
+    if (field && row >= 0 && !this.#dragged) /** @type {any} */ (this.fields[field.name]).toggle(row);
   }
 }
 

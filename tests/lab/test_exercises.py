@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+import random
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,43 @@ pytestmark = needs_node
 ANSWERS = json.loads((Path(__file__).parents[1] / "exercises" / "answers.json").read_text(encoding="utf-8"))
 PROGRAMS = ("algorithm-5", "algorithm-7")
 HOSTILE = [None, "x", "1e9", [[1e308, 1e308]], {}, "0^-1", ["1", "1", "1"], -1e-320, True, "", "-inf", [], [[]], "1)"]
+
+
+FORMULAS = ["w - x", "b + y", "a - s - 1", "R^2", "k*R^2", "k·γ", "(R/gamma)^2", "2*k + 1", "0 - θ", "-theta + 1e-12"]
+FORMULAS += ["theta^-1", "R²", "2^-1^2", "-2^2", "1/0", "sqrt(-1)", "(-8)^(1/3)", "1e400", "1/(1e308*10)", "k**2"]
+
+
+def random_number(draw):
+    """Return a number or a formula for one: small, a multiple of 1/8, or with a rounding error in it."""
+    return draw.choice(
+        [draw.randint(-6, 6), draw.randint(-40, 40) / 8, draw.uniform(-5, 5), 0.1 + 0.2, "3/5", "1/sqrt(5)"]
+    )
+
+
+def random_value(field, draw):
+    """Return a value for a field: one of the right form, that is right by chance."""
+    match field["kind"]:
+        case "number":
+            return draw.choice([random_number(draw), "-inf", draw.randint(0, 9999)])
+        case "formula":
+            return draw.choice(FORMULAS)
+        case "weights":
+            return [random_number(draw) for _ in field["names"]]
+        case "choice":
+            return draw.choice(field["options"])["id"]
+        case "order":
+            return draw.sample([option["id"] for option in field["options"]], draw.randint(0, 7))
+        case "subset":
+            return draw.sample(range(4), draw.randint(0, 4))
+        case "points":
+            return [
+                [draw.randint(-32, 32) / 8 for _ in range(2)] + [draw.choice([-1, 1])]
+                for _ in range(draw.randint(1, 9))
+            ]
+        case "place":
+            return [random_number(draw), random_number(draw)]
+        case "line":
+            return [[random_number(draw), random_number(draw)] for _ in range(2)]
 
 
 def of_page(name, *answers):
@@ -64,6 +102,22 @@ def test_every_completion_of_a_program_is_judged_as_by_the_library(name):
         assert alike(mine["counterexample"], theirs.counterexample), (answer, mine, theirs)
         right += theirs.right
     assert right > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", table())
+def test_random_answers_are_judged_as_by_the_library(name):
+    draw, fields = random.Random(name), table()[name].fields
+    for _ in range(100):
+        answer = draw.choice(ANSWERS[name]["right"])
+        changed = {
+            field["name"]: random_value(field, draw) for field in draw.sample(fields, draw.randint(1, len(fields)))
+        }
+        answer = {**answer, **changed} if len(fields) > 1 else changed[fields[0]["name"]]
+        (mine,), theirs = of_page(name, answer), judge(name, answer)
+        assert (mine["right"], mine["field"]) == (theirs.right, theirs.field), answer
+        assert alike(mine["counterexample"], theirs.counterexample), (answer, mine, theirs)
+        assert name in PROGRAMS or not theirs.field or mine["text"] == theirs.text
 
 
 @pytest.mark.parametrize("name", table())

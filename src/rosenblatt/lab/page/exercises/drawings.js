@@ -376,8 +376,8 @@ export const planeOf = (name) => PLANES[name];
 /** Draw an exercise. @param {Sheet} sheet */
 export function drawExercise(sheet) {
   const { axes, draw } = planeOf(sheet.exercise.name);
-  if (!sheet.exercise.given.points && !sheet.values.points?.length) drawScale(sheet.picture, sheet.frame, [], axes);
   draw(sheet);
+  if (!sheet.exercise.given.points && !sheet.values.points?.length) drawScale(sheet.picture, sheet.frame, [], axes);
 }
 
 /**

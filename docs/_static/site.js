@@ -13,3 +13,8 @@ document.addEventListener("DOMContentLoaded", () => {
   const navigation = /<nav\b[\s\S]*?<\/nav>/g;
   Search.htmlToText = (page, anchor) => textOf(page.replace(navigation, ""), anchor).replace(/\s+/g, " ");
 });
+
+/* Sphinx lays out the parameters of a signature as definitions without terms: to a screen reader they are plain text. */
+document.addEventListener("DOMContentLoaded", () => {
+  for (const part of document.querySelectorAll("dt.sig > dl, dt.sig > dl > dd")) part.setAttribute("role", "none");
+});

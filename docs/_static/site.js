@@ -16,5 +16,10 @@ document.addEventListener("DOMContentLoaded", () => {
 
 /* Sphinx lays out the parameters of a signature as definitions without terms: to a screen reader they are plain text. */
 document.addEventListener("DOMContentLoaded", () => {
-  for (const part of document.querySelectorAll("dt.sig > dl, dt.sig > dl > dd")) part.setAttribute("role", "none");
+  for (const part of document.querySelectorAll("dt.sig > dl > dd, dt.sig > dl")) {
+    const plain = document.createElement("div");
+    plain.className = part.localName === "dd" ? "sig-parameter" : "";
+    plain.append(...part.childNodes);
+    part.replaceWith(plain);
+  }
 });

@@ -57,6 +57,10 @@ RUNS = [
     ("export", MODEL, f"e{CLEAR}.json"),
     ("export", MODEL, f"e{CLEAR}.xyz"),
     ("watch", "--format", "csv", *TARGET, "--every", "5", "-o", f"w{TITLE}"),
+    ("exercises", "show", f"x{CLEAR}"),
+    ("exercises", "grade", f"none{CLEAR}.json"),
+    ("exercises", "grade", f"handed{TITLE}.json"),
+    ("exercises", "grade", f"handed{TITLE}.json", "--json"),
     ("lab", f"points{C1}.csv", "--export", f"run{CLEAR}.html"),
     ("lab", DATA, "--export", f"run{CLEAR}.html"),
 ]
@@ -80,6 +84,8 @@ def folder(tmp_path_factory):
             f"new{C1}.csv": table([*HEADER[:3], f"z{BACK}"], [f"other{REVERSE}", TITLE]),
             f"points{C1}.csv": f'x,y,"{HEADER[-1]}"\n0,0,"{LABELS[0]}"\n1,"","{LABELS[0]}"\n1,1,"{LABELS[1]}"\n',
         }
+        answer = {"exercise": f"4.12{CLEAR}", "answer": {f"w{C1}": REVERSE}}
+        files[f"handed{TITLE}.json"] = json.dumps({"version": 1, "name": TITLE, "results": [answer]})
         for name, text in files.items():
             (folder / name).write_text(text, "utf-8")
         assert command("train", DATA, *TARGET, "-o", MODEL).exit_code == 0

@@ -259,7 +259,7 @@ def watch(
     Examples:
       tail -f clicks.svm | rosenblatt watch --every 1000 -o clicks.model
       tail -f clicks.svm | rosenblatt watch --model clicks.model -o clicks.model
-      cat rows.csv | rosenblatt watch -t label --answers - --state rows.state --resume --from-start
+      cat rows.csv | rosenblatt watch -t y --state state --resume --from-start
     """
     from rosenblatt.cli.watch_run import handled_signals
 

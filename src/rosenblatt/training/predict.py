@@ -129,7 +129,8 @@ def _whole_activations(X: Matrix, w: Floats, b: Floats) -> Floats | None:
     used = w[:, X.indices] if sp.issparse(X) and len(values) < w.shape[1] else w
     if not all(map(_whole_numbers, (values, used, b))):
         return None
-    size = np.abs(values).sum(dtype=np.float64) * np.abs(used).max(initial=0.0) + np.abs(b).max()
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = np.abs(values).sum(dtype=np.float64) * np.abs(used).max(initial=0.0) + np.abs(b).max()
     return np.asarray(X @ w.T + b) if size < 2.0**52 else None
 
 

@@ -67,7 +67,7 @@ export const LESSONS = [
     answer:
       "No. The bound counts updates, not visits, and holds for every order, the worst one included: all three counts " +
       "stay under the bound in the Bound panel. A bad order wastes visits, and uses up more of the updates that the " +
-      "bound allows. That is why one shuffles, best anew before each pass.",
+      "bound allows. That is why one shuffles.",
   },
   {
     id: "bound",

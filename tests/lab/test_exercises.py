@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from helpers.lab_engine import ask, needs_node
-from rosenblatt.exercises import judge
-from rosenblatt.exercises.handed_in import grade
+from rosenblatt.exercises import grade, judge
 from rosenblatt.exercises.table import table
 
 pytestmark = needs_node

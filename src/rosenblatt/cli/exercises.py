@@ -11,7 +11,7 @@ from rosenblatt.cli.output import JsonObject, NegativeAnswer, enable_gc, error_t
 from rosenblatt.messages import check_choice, count_of
 
 if TYPE_CHECKING:
-    from rosenblatt.exercises.handed_in import Graded
+    from rosenblatt.exercises import Graded
 
 _MOST_BYTES = 1_000_000
 
@@ -75,7 +75,7 @@ def _grade(sources: list[str], as_json: bool) -> None:
 
 def _graded(source: str) -> Graded | str:
     """Return the judged results of a file or a link, or a sentence about why there are none."""
-    from rosenblatt.exercises.handed_in import grade
+    from rosenblatt.exercises import grade
     from rosenblatt.lab.sources import is_link, parsed, text_of_link
 
     try:

@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from helpers.lab_page import PHONE
-from rosenblatt.exercises.handed_in import grade
+from rosenblatt.exercises import grade
 from rosenblatt.exercises.table import table
 
 ANSWERS = json.loads((Path(__file__).parents[2] / "exercises" / "answers.json").read_text(encoding="utf-8"))
